@@ -26,8 +26,8 @@ export type ExtraValue = string | number | boolean;
 /** One try of an order on a channel. */
 export interface Attempt {
   /**
-   * The id of the attempt, made before it is sent: up to 72 letters, digits, `-` and `_`. No other attempt ever has
-   * it. An upstream that takes an id of its caller gets this one.
+   * The id of the attempt, chosen before it is sent: up to 72 letters, digits, `-` and `_`. No other attempt ever has
+   * it. An upstream that accepts an id of its caller gets this id.
    */
   readonly key: string;
   readonly kind: Kind;
@@ -62,9 +62,9 @@ export type FormPart =
 /** A call of the upstream. The service adds the address, the key and the deadline. */
 export interface UpstreamRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Begins with `/` and follows `base_url`. With the query; what comes from elsewhere is encoded. */
+  /** Begins with `/` and follows `base_url`. It has the query; values from elsewhere are encoded. */
   readonly path: string;
-  /** A name of `Adapter.hosts`. Absent: the host of `base_url`. */
+  /** A name of `Adapter.hosts`. The default is the host of `base_url`. */
   readonly host?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The body, as JSON or as a form. A member of the JSON that is undefined is left out. */
@@ -76,9 +76,9 @@ export interface UpstreamRequest {
 export interface UpstreamAnswer {
   readonly status: number;
   /**
-   * Undefined if the answer is not JSON. A whole number above 2^53 is the text of its digits. In place of each text of
-   * more than 64 KiB, counted as it is written, stands `CUT_TEXT` of the kit, so bytes inside an answer are never in
-   * memory. An answer counts as none if more than 4 MiB of it are left, or if it has more than 512 MiB.
+   * Undefined if the answer is not JSON. A whole number above 2^53 is the text of its digits. Each text of more than 64
+   * KiB, counted as it is written, is replaced by `CUT_TEXT` of the kit, so bytes inside an answer are never in memory.
+   * An answer is dropped if more than 4 MiB of it remain, or if it has more than 512 MiB.
    */
   readonly body: unknown;
   /** The headers that `Adapter.answerHeaders` names, by their names in lower case. */
@@ -129,8 +129,8 @@ export interface Usage {
 }
 
 /**
- * The failure of work, in the words of the upstream, as operators read it. For a client the service makes the code one
- * of its own, and takes out of the message what names the vendor, its machines and its records.
+ * The failure of work, in the words of the upstream, as operators read it. For a client the service replaces the code
+ * by a code of its own, and removes the names of the vendor, its machines and its records from the message.
  */
 export interface Failure {
   readonly code: string;
@@ -176,7 +176,7 @@ export type Report =
     }
   | { readonly phase: 'unrecognised'; readonly status: string };
 
-/** The outcome of a poll: a report, no such work (`gone`), or an error that says nothing about the work. */
+/** The outcome of a poll: a report, no such work (`gone`), or an error that leaves the state of the work unknown. */
 export type PollResult =
   | { readonly found: true; readonly report: Report }
   | { readonly found: false; readonly gone: boolean; readonly error: string };
@@ -190,7 +190,7 @@ export type FindOutcome =
   | { readonly outcome: 'never arrived' }
   | { readonly outcome: 'cannot know'; readonly why: string };
 
-/** An attempt whose answer was lost. */
+/** An attempt that got no answer. */
 export interface LostAttempt {
   readonly key: string;
   readonly model: string;
@@ -240,8 +240,8 @@ export type CallbackSignature =
 export interface Callbacks {
   readonly signature?: CallbackSignature | undefined;
   /**
-   * Reads the upstream id from the body of a callback; undefined if it has none. `model` is the upstream model of the
-   * attempt, for an upstream whose ids hold a part of it.
+   * Reads the upstream id from the body of a callback, undefined if it has no id. `model` is the upstream model of the
+   * attempt, for an upstream with ids that hold a part of it.
    */
   readonly readId: (body: Json, model?: string) => string | undefined;
 }
@@ -257,8 +257,8 @@ export type ExtraField = ExtraRules &
 
 export interface ExtraRules {
   /**
-   * True if an operator must allow it: only a channel whose `extra_fields` name it takes it. So for a field that makes
-   * work dearer or slower, or turns off a check of the upstream.
+   * True if an operator must allow it: only a channel that names it under `extra_fields` accepts it. Set it for a field
+   * that costs more, takes longer, or turns off a check of the upstream.
    */
   readonly isForOperators?: boolean | undefined;
 }
@@ -282,17 +282,22 @@ export interface Calls {
   readonly readSubmit: (answer: UpstreamAnswer, attempt: Attempt) => Submission;
   readonly poll: (upstreamId: string) => Steps<PollResult>;
   /**
-   * Polls several works at once. Absent: the upstream reads one at a time. A work that the result leaves out does not
-   * exist, so after an answer that cannot be read each work has a result with `gone: false`.
+   * Polls several works at once. Leave it out if the upstream reads one work at a time. A work that the result leaves
+   * out does not exist, so after an unreadable answer each work has a result with `gone: false`.
    */
   readonly pollMany?: ((upstreamIds: readonly string[]) => Steps<Readonly<Record<string, PollResult>>>) | undefined;
-  /** Searches for an attempt by its key. Absent: the upstream cannot be asked. */
+  /** Searches for an attempt by its key. Leave it out if the upstream has no such search. */
   readonly find?: ((lost: LostAttempt) => Steps<FindOutcome>) | undefined;
-  /** Lists work since a time, newest first; undefined if the list cannot be read. Absent: there is no list. */
+  /**
+   * Lists work since a time, newest first. Returns undefined if the list cannot be read. Leave it out if the upstream
+   * has no list.
+   */
   readonly list?: ((since: number) => Steps<readonly ListedWork[] | undefined>) | undefined;
-  /** Returns whether the upstream confirmed that it will not do the work. Absent: it has no cancel. */
+  /**
+   * Returns whether the upstream confirmed that it will not do the work. Leave it out if the upstream has no cancel.
+   */
   readonly cancel?: ((upstreamId: string) => Steps<boolean>) | undefined;
-  /** Makes a call that costs nothing, to check the address and the key. */
+  /** Sends a free call, to check the address and the key. */
   readonly test: () => Steps<{ readonly ok: boolean; readonly detail: string }>;
 }
 
@@ -314,20 +319,25 @@ export interface Adapter {
   readonly hosts?: Readonly<Record<string, string>> | undefined;
   /** The headers of answers that the operations read. */
   readonly answerHeaders?: readonly string[] | undefined;
-  /** The fields of a create that this service does not know and the upstream does. Default: none. */
+  /**
+   * The fields of a create that this service does not know and the upstream does. By default there are no such fields.
+   */
   readonly extraFields?: ExtraFields | undefined;
-  /** The calls of the upstream at a URL of this service when its work changes. Absent: it makes none. */
+  /**
+   * The calls of the upstream at a URL of this service when its work changes. Leave it out if the upstream has no
+   * callbacks.
+   */
   readonly callbacks?: Callbacks | undefined;
   /** The most works that `pollMany` gets at once. */
   readonly pollManyMax?: number | undefined;
   /**
-   * The time in milliseconds after which the upstream knows each attempt that it accepted. A search before that says
-   * nothing about an attempt that it does not find.
+   * The time in milliseconds after which the upstream knows each attempt that it accepted. Before that, a search that
+   * does not find an attempt proves no absence.
    */
   readonly visibleAfterMs?: number | undefined;
   /** Polls of a channel in a minute that the upstream documents, the default of `polls_per_minute`. */
   readonly pollsPerMinute?: number | undefined;
-  /** The JSON Schema of `options` of a channel. Absent: none are taken. */
+  /** The JSON Schema of `options` of a channel. Without it, a channel cannot have options. */
   readonly options?: Json | undefined;
   readonly openCalls: (facts: ChannelFacts) => Calls;
 }

@@ -25,7 +25,7 @@ export function readObject(value: unknown): Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 }
 
-/** The value as a list; an empty one if it is none. */
+/** Returns the value if it is a list, else an empty list. */
 export function readList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -33,7 +33,7 @@ export function readList(value: unknown): readonly unknown[] {
 /** Stands in an answer for a text of more than 64 KiB, such as the Base64 of a video. */
 export const CUT_TEXT = '(a text of more than 64 KiB)';
 
-/** The value if it is a non-empty text. A cut text is none, because it is not what the upstream said. */
+/** Returns the value if it is a non-empty text. A cut text does not count, because the upstream said something else. */
 export function readText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' && value !== CUT_TEXT ? value : undefined;
 }
@@ -86,7 +86,7 @@ export function toMicroUsd(dollars: unknown, perDollar = 1): number | undefined 
   return Number.isSafeInteger(micros) ? micros : undefined;
 }
 
-/** The usage with its known members; undefined if none is known. */
+/** Returns the usage with its known members, or undefined if no member is known. */
 export function toUsage(usage: Usage): Usage | undefined {
   return Object.values(usage).some((value) => value !== undefined) ? usage : undefined;
 }
@@ -133,7 +133,10 @@ export interface ErrorTable {
   readonly patterns?: readonly (readonly [RegExp, ErrorClass, ('code' | 'message')?])[];
   /** By the HTTP status. */
   readonly statuses?: Readonly<Record<number, ErrorClass>>;
-  /** The class of any other error in the form of the upstream. Default: that of its status in `FAULT_OF_STATUS`. */
+  /**
+   * The class of any other error in the form of the upstream. The default is the class of its status in
+   * `FAULT_OF_STATUS`.
+   */
   readonly otherwise?: ErrorClass;
   /** The class of any other error inside an answer of success. Default: `unknown`, because the work may exist. */
   readonly inSuccess?: ErrorClass;
@@ -208,7 +211,7 @@ export function readReport(reports: Reports, work: Json, status: string, word = 
 
 export const DEFAULT_FAILURE = 'the generator ended the task without a result';
 
-/** The code of a failure whose upstream ended the work well and has no result of it. */
+/** The code of a failure for work that ended well at the upstream, and has no result. */
 export const NO_RESULT = 'no_result';
 
 /** The failure that a client sees if the upstream refused the content and gave no words for it. */
@@ -316,10 +319,12 @@ export function toNothingFound(
 
 const PAGES_MAX = 25;
 
-/** A list in pages. A page is built from its number, from 1, and from what the page before named as its successor. */
+/** A list in pages. A page is requested by its number, from 1, and by the successor that the page before named. */
 export interface PagedList<W extends ListedWork = ListedWork> {
   readonly build: (page: { readonly number: number; readonly after: string }) => UpstreamRequest;
-  /** Reads a page. `after`: what the next page is built from, absent in numbered lists; empty: this is the last. */
+  /**
+   * Reads a page. `after` is the reference to the next page, absent in numbered lists and empty after the last page.
+   */
   readonly read: (body: Json) => {
     readonly items: unknown;
     readonly total?: unknown;
@@ -330,7 +335,7 @@ export interface PagedList<W extends ListedWork = ListedWork> {
   readonly isLast?: (page: readonly ListedWork[], since: number) => boolean;
 }
 
-/** Reads pages until the last. An unreadable page or too many pages make the whole list unreadable. */
+/** Reads pages until the last. An unreadable page or too many pages fail the whole list. */
 export function* listPages<W extends ListedWork = ListedWork>(
   since: number,
   { build, read, toWork, isLast = holdsOlder }: PagedList<W>,
@@ -421,7 +426,7 @@ export interface ModelRow {
   /** Compared without regard to case. */
   readonly resolutions?: readonly string[] | undefined;
   readonly ratios?: readonly string[] | undefined;
-  /** Default: none. */
+  /** By default there are no options. */
   readonly frames?: 'none' | 'first' | 'first and last' | undefined;
   /** True if the order must have a first frame. */
   readonly needsFrame?: boolean | undefined;
@@ -431,13 +436,13 @@ export interface ModelRow {
   readonly audios?: number | undefined;
   /** True if frames and references may stand together. */
   readonly mixes?: boolean | undefined;
-  /** True if the model takes no ratio beside a frame, because the frame decides. A ratio is then left out. */
+  /** True if the model accepts no ratio next to a frame, because the frame decides. A ratio is then left out. */
   readonly ratioFollowsFrame?: boolean | undefined;
   /** The most characters of the prompt. */
   readonly promptMax?: number | undefined;
 }
 
-/** The JSON Schema of a `ModelRow`, for adapters whose models operators extend. */
+/** The JSON Schema of a `ModelRow`, for adapters with models that operators extend. */
 export const MODEL_ROW_SCHEMA: Json = {
   type: 'object',
   additionalProperties: false,

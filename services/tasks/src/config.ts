@@ -135,12 +135,12 @@ export const tasksSchema = {
 
 export interface TasksConfig {
   readonly store: StoreSettings;
-  /** Undefined: the limits of channels are divided among the live replicas. */
+  /** Undefined if the limits of channels are divided among the live replicas. */
   readonly redis: Secret | undefined;
   /** The longest wait for Redis. The file cannot set it; a test on a busy machine does. */
   readonly redisDeadlineMs?: number;
   readonly limits: Limits;
-  /** Undefined: no create waits for a channel. */
+  /** Undefined if no create waits for a channel. */
   readonly queue: QueueLimits | undefined;
   readonly pollPlan: PollPlan;
   readonly softDeadlineMs: number;
@@ -152,9 +152,9 @@ export interface TasksConfig {
   readonly webhooks: WebhookSettings;
   readonly models: ReadonlyMap<string, Model>;
   readonly channels: readonly ChannelSettings[];
-  /** Every channel of the configuration, those of other services too. */
+  /** Every channel of the configuration, including the channels of other services. */
   readonly channelIds: readonly string[];
-  /** The upstream accounts whose files an account may use. */
+  /** Maps an account to the upstream accounts with files that it may use. */
   readonly grants: ReadonlyMap<string, readonly string[]>;
 }
 

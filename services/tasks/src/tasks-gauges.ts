@@ -20,7 +20,7 @@ export interface Backlogs {
   readonly clock: Clock;
 }
 
-/** Adds the gauges of what waits in the database, for tasks and for asynchronous calls. */
+/** Adds the gauges of waiting work in the database, for tasks and for asynchronous calls. */
 export function watchBacklogs(sampler: GaugeSampler, backlogs: Backlogs): void {
   const { tasks, jobs, channels, clock } = backlogs;
   const age = (since: number | undefined): number =>
@@ -168,7 +168,7 @@ function watchBatches(sampler: GaugeSampler, batches: Backlogs['batches'], age: 
   );
 }
 
-/** A channel that is no longer configured has no name here, so that the names are those of the configuration. */
+/** A channel that is no longer configured has no name here, so that all names come from the configuration. */
 function openPoints(open: Awaited<ReturnType<BacklogStore['openTasks']>>, isKnown: (id: string) => boolean): Point[] {
   const points = new Map<string, { readonly labels: readonly string[]; value: number }>();
   for (const { channel, state, count } of open) {

@@ -134,7 +134,7 @@ function queueMetrics(metrics: Metrics): QueueCounts {
 
 /** The turns of this process, as its metrics watch them. */
 export interface TurnWatch {
-  /** The milliseconds since the next pass was due. A pass that hangs or fails leaves it due. 0 while nothing waits. */
+  /** The milliseconds since the next pass was due. A pass that hangs or fails leaves it due. 0 while no task waits. */
   lateMs(): number;
   /** The number of lanes in which tasks wait and that no channel serves, at the last pass. */
   unserved(): number;

@@ -11,7 +11,7 @@ import type { WebhookBacklogStore } from './store/webhook-store.ts';
 
 const MINUTE_MS = 60_000;
 const RECENT_MS = 15 * MINUTE_MS;
-/** Fewer attempts say nothing about a channel. */
+/** Fewer attempts do not show the state of a channel. */
 const ATTEMPTS_MIN = 5;
 const REFUSED_SHARE_MAX = 0.2;
 const ERROR_SHOWN_MAX = 160;
@@ -23,7 +23,7 @@ export interface CheckedStores {
   readonly softDeadlineMs: number;
 }
 
-/** The checks that this service makes of itself for an operator. */
+/** The checks of this service for an operator. */
 export function tasksSelfChecks(deps: Deps, stores: CheckedStores): readonly SelfCheck[] {
   const { store, clock } = deps;
   const { checks, softDeadlineMs } = stores;
@@ -124,9 +124,9 @@ function inWords(ms: number): string {
 }
 
 /**
- * One verdict for each channel of which too many attempts failed. Refusals of the order or its content say nothing against
- * a channel, and attempts of which nothing was sent say nothing at all. The faults of one account may come from its orders, so they count only if the channel took no order of
- * another one.
+ * Returns a verdict for each channel with too many failed attempts. Refusals of the order or its content do not speak
+ * against a channel, and attempts that were not sent do not count at all. The faults of one account may come from its
+ * orders, so they count only if the channel took no order of another account.
  */
 function judgeRecentAttempts(recent: readonly RecentAttempt[]): Verdict | readonly Verdict[] {
   const failing = [...Map.groupBy(recent.filter(wasAsked), ({ channel }) => channel)].flatMap(
@@ -152,7 +152,7 @@ function judgeRecentAttempts(recent: readonly RecentAttempt[]): Verdict | readon
   return failing.length > 0 ? failing : ok(`${recent.length} in 15 minutes, no channel stands out`);
 }
 
-/** A refusal without a sent request is that of this service: the channel does not fit the order, or has no room. */
+/** A refusal without a sent request comes from this service: the channel does not fit the order, or has no room. */
 function wasAsked({ outcome, fault }: RecentAttempt): boolean {
   return outcome !== 'refused' || (fault !== undefined && fault !== 'unfit');
 }
@@ -167,7 +167,7 @@ function shortenError(text: string): string {
   return line.length <= ERROR_SHOWN_MAX ? line : `${line.slice(0, ERROR_SHOWN_MAX)}…`;
 }
 
-/** The checks that clients hear of the ends of their work in time. */
+/** The checks that clients are notified of the ends of their work in time. */
 export function webhookSelfChecks({
   webhooks,
   clock,

@@ -44,7 +44,7 @@ export function webhookMetrics(metrics: Metrics): DeliveryCounts {
   };
 }
 
-/** Adds the gauges of what waits to be dispatched and to be delivered. */
+/** Adds the gauges of events that wait to be dispatched and deliveries that wait to be sent. */
 export function watchWebhooks(
   sampler: GaugeSampler,
   { webhooks, clock }: { readonly webhooks: WebhookBacklogStore; readonly clock: Clock },

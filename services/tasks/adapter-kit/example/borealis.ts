@@ -1,7 +1,7 @@
 import type { Adapter, PollResult, UpstreamAnswer } from '@reelgate/adapter-kit';
 import type * as Kit from '@reelgate/adapter-kit/kit';
 
-/** An adapter of an imaginary API. Replace the paths, the fields and the words by those of your upstream. */
+/** An adapter of an imaginary API. Replace the paths, the fields and the words by the ones of your upstream. */
 export default (kit: typeof Kit): Adapter => {
   const REPORTS: Kit.Reports = {
     waiting: (_work, status) => ({ phase: 'queued', status }),

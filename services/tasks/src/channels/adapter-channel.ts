@@ -49,7 +49,7 @@ const KEYS_KEPT_MS = 3_600_000;
 const KEYS_RETRY_MS = 60_000;
 const KEYS_TIMEOUT_MS = 5000;
 const KEYS_MAX = 32;
-/** Requests that one operation may make, those of the pages of a list included. */
+/** Requests of one operation, including the pages of a list. */
 const STEPS_MAX = 30;
 /** An upstream that limits one kind of call serves the other; one that is overloaded serves neither. */
 const OVERLOADED_FROM = 500;
@@ -80,7 +80,7 @@ interface ChannelConnections {
   readonly calls: ChannelCalls;
   readonly settings: ChannelSettings;
   readonly clock: Clock;
-  /** By the names of `Adapter.hosts`; that of `base_url` has an empty name. */
+  /** By the names of `Adapter.hosts`; the host of `base_url` has an empty name. */
   readonly hosts: ReadonlyMap<string, UpstreamHttp>;
   readonly askToWait: AskToWait;
 }
@@ -252,8 +252,8 @@ async function submit(
 }
 
 /**
- * Upstreams refuse content with statuses that blame their channel or the credential too, and the size of one order with
- * that of a limit. What an adapter does not know as such is read as it is for every upstream.
+ * Upstreams also refuse content with statuses that blame their channel or the credential, and the size of one order
+ * with the status of a limit. An error that an adapter does not recognise is read as for every upstream.
  */
 function readContent({ status, body }: WholeAnswer, submission: AdapterSubmission): AdapterSubmission {
   if (submission.outcome !== 'refused') return submission;
@@ -291,7 +291,7 @@ function findExtraFaults(
   ).faults;
 }
 
-/** An adapter that fails here has sent nothing. */
+/** An adapter that fails here has not sent a request. */
 async function buildSafely(
   calls: ChannelCalls,
   attempt: Attempt,
@@ -303,7 +303,7 @@ async function buildSafely(
   }
 }
 
-/** Judges by the last call of the check, whatever the adapter makes of its answer. */
+/** Judges by the last call of the check, whatever the adapter reads from its answer. */
 async function probe(connected: ChannelConnections, signal: AbortSignal): Promise<ProbeVerdict> {
   let last: UpstreamResult | undefined;
   await runSteps(connected, connected.calls.test(), signal, (result) => {
@@ -349,7 +349,9 @@ async function call(
   return http.call(request, timeoutMs, signal);
 }
 
-/** Tells the channel the wait that an answer asks for. Returns it, in milliseconds; 0 if it asks for none. */
+/**
+ * Passes the wait that an answer requests to the channel. Returns it in milliseconds, or 0 if there is no such wait.
+ */
 function obeyAnswer(
   { clock, askToWait }: ChannelConnections,
   answer: Extract<UpstreamResult, { kind: 'answer' }>,
@@ -423,7 +425,7 @@ function isSameOrigin(address: string, base: string): boolean {
   return URL.canParse(address) && new URL(address).origin === new URL(base).origin;
 }
 
-/** Reports whether the upstream knows by now each attempt whose answer was given up at that time. */
+/** Reports whether the upstream knows by now each attempt that was abandoned at that time. */
 function isVisibleBy({ adapter, clock }: ChannelConnections, endedAt: number): boolean {
   return clock.now() - endedAt >= (adapter.visibleAfterMs ?? Infinity);
 }

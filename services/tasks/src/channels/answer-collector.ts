@@ -64,8 +64,8 @@ export function openAnswerCollector(limits: AnswerLimits = LIMITS): AnswerCollec
 }
 
 /**
- * Parses an answer within the bounds; undefined if it is not JSON or has more than the bounds allow. An empty answer is
- * told apart first: an exception costs more than the rest of a call.
+ * Parses an answer within the bounds. Returns undefined if it is not JSON or exceeds the bounds. An empty answer is
+ * recognised first: an exception costs more than the rest of a call.
  */
 function parseJson(text: string): unknown {
   if (text === '') return undefined;

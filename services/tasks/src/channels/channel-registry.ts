@@ -35,7 +35,7 @@ export interface ChannelRuntime {
   /** The milliseconds for which its upstream has asked for no calls of a kind. `creates` and `polls` obey it. */
   readonly askedWaitMs: (kind: CallKind) => number;
   readonly askToWait: AskToWait;
-  /** The throttles in a row whose upstream does not say how long to wait. */
+  /** The consecutive throttles of an upstream that does not say how long to wait. */
   readonly throttles: RefusalsInRow;
   readonly witnesses: FaultWitnesses;
 }
@@ -57,15 +57,15 @@ export interface ChannelRegistryOptions {
   readonly clock: Clock;
   /** The factories of the built-in adapters, by their names. */
   readonly adapters: Readonly<Record<string, ChannelFactory>>;
-  /** Returns the factory of an adapter of an operator. Absent: there are none. */
+  /** Returns the factory of an operator's adapter. Absent if there are no such adapters. */
   readonly openAdapter?: (adapter: ChannelAdapter) => ChannelFactory;
   /** A random number from 0 to 1, exclusive. */
   readonly chance: () => number;
-  /** Absent: this process has no replicas. */
+  /** Absent if this process has no replicas. */
   readonly limits?: SharedLimits;
   /** The number of live replicas, this one included; 1 by default. */
   readonly replicas?: () => number;
-  /** The waits that upstreams ask for. By default, no other process is told of them. */
+  /** The waits that upstreams ask for. By default, no other process learns of them. */
   readonly waits?: AskedWaits;
   /** The time without polls at the start, in which other processes learn of this one; 0 by default. */
   readonly pollsAfterMs?: number;
@@ -81,7 +81,7 @@ export function openChannelRegistry(
   const { replicas = () => 1, isPaused = () => false, waits = newAskedWaits(clock) } = options;
   const runtimes = new Map<string, { runtime: ChannelRuntime; made: string; current: boolean }>();
   const replaced: Channel[] = [];
-  /** A channel that is changed has made the polls of the last second nevertheless. */
+  /** A changed channel keeps count of its polls of the last second. */
   const pollRates = new Map<string, Rate>();
   const pollsPerMinute = new Map<string, number>();
   const newPollRate = (id: string): Rate =>
@@ -153,7 +153,7 @@ export function openChannelRegistry(
   };
 }
 
-/** All that a channel is made of, to compare it. */
+/** All settings of a channel, to compare it. */
 function serializeSettings(settings: ChannelSettings): string {
   return JSON.stringify({
     ...settings,

@@ -22,7 +22,7 @@ export interface ChannelSettings {
   readonly id: string;
   /** The name of the adapter. */
   readonly adapter: string;
-  /** The adapter of an operator that has the name, with the SHA-256 of its text. Absent: a built-in adapter. */
+  /** The operator's adapter of that name, with the SHA-256 of its text. Absent for a built-in adapter. */
   readonly ownAdapter?: { readonly adapter: ChannelAdapter; readonly sha256: string } | undefined;
   readonly baseUrl: string;
   /** Addresses in place of the further hosts of the adapter, by their names. */
@@ -47,7 +47,7 @@ export interface ChannelSettings {
   readonly references: 'inline' | 'url';
   /** True if the upstream gets a URL of this service to call when its work changes. */
   readonly callbacks: boolean;
-  /** The secret with which the upstream signs its callbacks. Absent: their URL is all that protects them. */
+  /** The secret with which the upstream signs its callbacks. Without it, only their URL protects them. */
   readonly callbackSecret?: { reveal(): string } | undefined;
   /** The source of a regeneration as the upstream gets it: its own task, or a video with prompt and references. */
   readonly regeneration: 'task' | 'video';
@@ -63,7 +63,7 @@ export interface PlannedAttempt extends Omit<Attempt, 'extra'> {
   readonly extraJson?: string | undefined;
 }
 
-/** An attempt whose answer was lost. The adapter of the channel reads its extra fields. */
+/** An attempt that got no answer. The adapter of the channel reads its extra fields. */
 export interface LostAttempt extends Omit<LostOne, 'extra'> {
   readonly extraJson?: string | undefined;
 }
@@ -79,7 +79,7 @@ export interface ExtraOrder extends ExtraQuestion {
  */
 export type Submission = Outcome & { readonly status?: number | undefined; readonly isUnreachable?: boolean };
 
-/** The outcome of a poll: a report, no such work (`gone`), or an error that says nothing about the work. */
+/** The outcome of a poll: a report, no such work (`gone`), or an error that leaves the state of the work unknown. */
 export type PollResult =
   | { readonly found: true; readonly report: Report }
   | { readonly found: false; readonly gone: boolean; readonly error: string };
@@ -89,7 +89,7 @@ export interface UpstreamCallback {
   /** By their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** The id of the work as the gateway reads it; absent or empty if there is none. */
+  /** The id of the work as the gateway reads it, absent or empty if there is no id. */
   readonly upstreamId?: string | undefined;
 }
 
@@ -124,7 +124,7 @@ export interface Channel {
   readonly canFind: boolean;
   /** The time in milliseconds after which a search settles every attempt; Infinity if it may never. */
   readonly findSettlesAfterMs: number;
-  /** Searches for an attempt whose answer was lost. */
+  /** Searches for an attempt that got no answer. */
   find(lost: LostAttempt, signal: AbortSignal): Promise<FindOutcome>;
   /** Reads the call of the upstream. `model` is its model of the attempt. */
   readCallback(callback: UpstreamCallback, model: string | undefined): Promise<CallbackReading>;
@@ -134,7 +134,7 @@ export interface Channel {
   list(since: number, signal: AbortSignal): Promise<readonly ListedWork[] | undefined>;
   /** Returns whether the upstream confirmed that it will not do the work. */
   cancel(upstreamId: string, signal: AbortSignal): Promise<boolean>;
-  /** Makes a call that costs nothing, to check the address and the key. */
+  /** Sends a free call, to check the address and the key. */
   test(signal: AbortSignal): Promise<{ readonly ok: boolean; readonly detail: string }>;
   /** Makes the same call for the circuit of the channel. */
   probe(signal: AbortSignal): Promise<ProbeVerdict>;

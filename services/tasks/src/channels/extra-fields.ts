@@ -30,8 +30,8 @@ const READERS: { readonly [T in FieldType]: FieldReader<T> } = {
 };
 
 /**
- * The fields that change nothing about a video or its price: they say who asks. They go to an upstream that takes them,
- * and matter to no other.
+ * The fields that do not change a video or its price: they say who asks. They go to an upstream that accepts them, and
+ * matter to no other.
  */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['user']);
 
@@ -68,7 +68,7 @@ export function readExtraFields(
   return { values, faults: faults.filter(({ field }) => !WITHOUT_EFFECT.has(field)) };
 }
 
-/** The fields that reach an upstream whose channel names none. */
+/** The fields that reach the upstream of a channel without `extra_fields`. */
 export function listFreeFields(declared: ExtraFields): readonly string[] {
   return Object.entries(declared).flatMap(([name, field]) => (field.isForOperators === true ? [] : [name]));
 }
@@ -93,7 +93,7 @@ function describeExpected(field: ExtraField): string {
   return `a ${field.type === 'whole' ? 'whole number' : 'number'} from ${field.least} to ${field.most}`;
 }
 
-/** Lists the extra fields of an order with the client's values; none if the text is not that of an object. */
+/** Lists the extra fields of an order with the client's values. The list is empty if the text is not an object. */
 export function listExtraFields(json: string | undefined): readonly (readonly [string, unknown])[] {
   if (json === undefined) return [];
   return Object.entries(readObject(parseJson(json))).filter(([, value]) => value !== null);

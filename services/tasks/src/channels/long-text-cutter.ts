@@ -15,8 +15,8 @@ export interface LongTextCutter {
   /** Takes the next bytes. Returns the number of bytes that are kept so far. */
   take(chunk: Buffer): number;
   /**
-   * Returns the JSON with `CUT_TEXT` in place of each long text. Returns undefined if a text in it is no text of JSON;
-   * what is around the texts is kept, so a parser refuses it as it refuses the whole.
+   * Returns the JSON with `CUT_TEXT` in place of each long text. Returns undefined if a text in it is no text of JSON.
+   * The rest is kept, so a parser refuses it as it refuses the whole.
    */
   finish(): string | undefined;
 }
@@ -67,7 +67,7 @@ function findQuote(chunk: Buffer, from: number): number {
   return quote === -1 ? chunk.length : quote;
 }
 
-/** Finds the ends of texts, and checks what is in them. */
+/** Finds the ends of texts, and checks their content. */
 interface TextScan {
   /** Returns the position of the quote that ends the text; the length of the chunk if the text goes on. */
   findEnd(chunk: Buffer, from: number): number;

@@ -1,13 +1,13 @@
 import { assertBounds, LARGE_JSON } from '@reelgate/platform/bounded-json';
 import type { JsonBounds } from '@reelgate/platform/bounded-json';
 
-/** Whole numbers of at least this length can be too large for a number of JavaScript. Most answers have none. */
+/** Whole numbers of at least this length can be too large for a number of JavaScript. They are rare. */
 const LONG_NUMBER = /\d{16}/;
 const WHOLE = /^-?\d+$/;
 
 /**
- * Parses what an upstream wrote. A whole number that a number of JavaScript cannot hold, such as an id above 2^53, becomes
- * the text of its digits. Throws if the text is not JSON or has more than the bounds allow.
+ * Parses a text of an upstream. A whole number that a number of JavaScript cannot hold, such as an id above 2^53,
+ * becomes the text of its digits. Throws if the text is not JSON or exceeds the bounds.
  */
 export function parseAnswer(text: string, bounds: JsonBounds = LARGE_JSON): unknown {
   assertBounds(Buffer.from(text), bounds);

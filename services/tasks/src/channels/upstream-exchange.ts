@@ -22,7 +22,7 @@ export type UpstreamPool = Pick<Pool, 'dispatch'> & { destroy(): Promise<void> }
 /** Opens at most this number of connections to an origin. */
 export type OpenPool = (origin: string, connections: number) => UpstreamPool;
 
-/** Connections to one upstream for exchanges. Their own deadline bounds them, so undici needs none. */
+/** Connections to one upstream for exchanges. Their own deadline bounds them, so undici does not need a timeout. */
 export const openPool: OpenPool = (origin, connections) =>
   new Pool(origin, { connections, connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: 0, bodyTimeout: 0 });
 

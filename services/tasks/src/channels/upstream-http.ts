@@ -41,7 +41,7 @@ interface UpstreamHttpOptions {
   readonly openPool?: OpenPool | undefined;
 }
 
-/** `headers` are those of every call. */
+/** `headers` go into every call. */
 export function upstreamHttp(
   { baseUrl, clock, openPool = openHttpPool }: UpstreamHttpOptions,
   headers: () => Readonly<Record<string, string>>,
@@ -85,7 +85,7 @@ async function encodeForm(parts: readonly FormPart[]): Promise<EncodedBody> {
   }
   const encoded = new Response(form);
   const bytes = Buffer.from(await encoded.arrayBuffer());
-  // The body is first read when there is a connection to write it to. Until then nothing was sent.
+  // The body is first read when there is a connection to write it to. Until then no byte was sent.
   let begun = false;
   const body = Readable.from(
     (function* () {

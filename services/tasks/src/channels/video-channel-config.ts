@@ -14,10 +14,10 @@ const NO_HOSTS = { type: 'object', maxProperties: 0, description: 'nothing: this
 const NO_EXTRA = { type: 'array', maxItems: 0, description: 'nothing: this adapter has no extra fields' };
 const NO_SECRET = { not: {}, description: 'nothing: the upstream of this adapter signs with no shared secret' };
 
-/** The adapters of a configuration by the names that its channels use: the built-in ones and those of operators. */
+/** The adapters of a configuration by the names that its channels use, built-in adapters and adapters of operators. */
 export type KnownAdapters = Readonly<Record<string, ChannelAdapter>>;
 
-/** Returns the built-in adapters with those of operators, whose names are others. */
+/** Returns the built-in adapters and the adapters of operators, which have other names. */
 export function listAdapters(own: readonly TestedAdapter[]): KnownAdapters {
   return { ...ADAPTERS, ...Object.fromEntries(own.map(({ name: called, adapter }) => [called, adapter])) };
 }
@@ -100,7 +100,7 @@ export interface CheckedChannel {
   readonly regeneration: 'task' | 'video';
 }
 
-/** An adapter without options takes none; a host that it does not have would never be asked. */
+/** An adapter without options refuses every option; a host that it does not have would never be called. */
 function describeOwnKeys(adapter: ChannelAdapter): object {
   const hosts = Object.keys(listHosts(adapter));
   const fields = Object.keys(adapter.extraFields ?? {});

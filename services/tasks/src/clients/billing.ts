@@ -60,18 +60,18 @@ export interface Billing {
   extendHold(taskId: string, facts: PriceFacts, options?: CallOptions): Promise<void>;
   /** Returns how the hold has ended: an earlier charge stands. */
   releaseHold(taskId: string, options?: EndOptions): Promise<'released' | 'charged'>;
-  /** Blocks a hold that was never placed. Returns whether the task has none and can get none. */
+  /** Blocks a hold that was never placed. Returns whether the task has no hold and can get no hold. */
   precludeHold(taskId: string, options?: CallOptions): Promise<boolean>;
   /**
-   * Returns how the hold has ended: an earlier release stands. `deferred`: the usage is far above the hold, nothing was
-   * charged, and a person must decide.
+   * Returns how the hold has ended. An earlier release stands. `deferred` says that the usage is far above the hold,
+   * that it was not charged, and that a person must decide.
    */
   settle(
     taskId: string,
     usage: Usage | undefined,
     options?: SettleOptions,
   ): Promise<'settled' | 'deferred' | 'released'>;
-  /** Returns those of at most 100 tasks whose holds have ended for good, by a charge or a release. */
+  /** Returns the tasks, among at most 100, with holds that have ended for good, by a charge or a release. */
   findEnded(taskIds: readonly string[], options?: CallOptions): Promise<ReadonlySet<string>>;
 }
 
@@ -83,7 +83,7 @@ export interface FinalCharge {
 
 /** Reads charges. */
 export interface ChargeReader {
-  /** Returns the charges of those of at most 100 tasks and jobs whose holds have ended for good. */
+  /** Returns the charges of the tasks and jobs, among at most 100, with holds that have ended for good. */
   listFinalCharges(ids: readonly string[], options?: CallOptions): Promise<ReadonlyMap<string, FinalCharge>>;
 }
 

@@ -6,12 +6,12 @@ const STAGED_BYTES_MAX = 128 * 1024 * 1024;
 /** A part of an object. */
 export interface ByteSpan {
   readonly offset: number;
-  /** Zero: the facts of the object are wanted, and none of its bytes. */
+  /** Zero to get the facts of the object without its bytes. */
   readonly length: number;
 }
 
 export interface OpenedBytes {
-  /** Of the whole object, in lower-case hexadecimal; empty: not known. */
+  /** Of the whole object, in lower-case hexadecimal. Empty if it is not known. */
   readonly sha256: string;
   /** The bytes of the part, read only as fast as they are taken. It must be read or destroyed. */
   readonly stream: Readable;
@@ -23,16 +23,16 @@ export interface StagedBytesReader {
 }
 
 export interface ObjectOpener {
-  /** Opens a part of an object; undefined: the object is no longer stored. */
+  /** Opens a part of an object. Returns undefined if the object is no longer stored. */
   open(object: string, span: ByteSpan, signal: AbortSignal): Promise<OpenedBytes | undefined>;
 }
 
 export interface UploadStore {
   /** Reserves the bytes of an upload, or refuses it before its first byte. */
   beginUpload(upload: UploadRequest): Promise<Reservation>;
-  /** Stores the bytes of an upload. If the stream fails, nothing is stored. */
+  /** Stores the bytes of an upload. If the stream fails, the upload is dropped. */
   put(stream: Readable, upload: { readonly accountId: string; readonly upload: string }): Promise<StoredUpload>;
-  /** Gives up an upload that stored nothing. An upload that has ended is not an error. */
+  /** Gives up an upload that was not stored. An upload that has ended is not an error. */
   endUpload(upload: string): Promise<void>;
   /** Removes the object of an upload. An object that is already gone is not an error. */
   remove(object: string): Promise<void>;
@@ -44,9 +44,9 @@ export interface MediaBytes extends StagedBytesReader, ObjectOpener, UploadStore
 export interface UploadRequest {
   readonly accountId: string;
   readonly kind: MediaKind;
-  /** Empty: none is declared. */
+  /** Empty if no type is declared. */
   readonly declaredType: string;
-  /** Undefined: not known. */
+  /** Undefined if it is not known. */
   readonly bytes: number | undefined;
 }
 

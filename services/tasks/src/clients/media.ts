@@ -31,7 +31,7 @@ export interface IngestRequest {
 }
 
 export interface MediaLinker {
-  /** The URL in the bucket under which a channel reads a staged object; undefined: the channel reads it from us. */
+  /** The URL in the bucket under which a channel reads a staged object. Undefined if the channel reads it from us. */
   link(object: string, signal?: AbortSignal): Promise<string | undefined>;
 }
 
@@ -42,8 +42,8 @@ export interface PrivateMediaRemover {
 
 export interface FileRoomReader {
   /**
-   * Refuses with `file_limit` an account whose files, with bytes that this service has stored for it, are as much as it
-   * may have.
+   * Refuses with `file_limit` an account that has used up its file storage, including the bytes that this service has
+   * stored for it.
    */
   assertFileRoom(accountId: string, otherBytes: number): Promise<void>;
 }

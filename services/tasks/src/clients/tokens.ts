@@ -10,10 +10,10 @@ const DEADLINE_MS = 5000;
 const WAITS = deriveWords(WireWait, 'channels');
 const CLASSES = deriveWords(TokenClass, 'standard');
 
-/** A token that made another one, directly or through those that it made. */
+/** An ancestor of a token. */
 export interface TokenMaker {
   readonly tokenId: string;
-  /** The most tasks that it and all that it made may have in flight; undefined: the configured limit. */
+  /** The most tasks that it and its descendants may have in flight. Undefined for the configured limit. */
   readonly inFlight: number | undefined;
 }
 
@@ -22,14 +22,14 @@ export interface TokenRights {
   readonly accountId: string;
   /** The models that the token may use; `*` is every model. */
   readonly models: readonly string[];
-  /** The most tasks that the token may have in flight; undefined: the configured limit. */
+  /** The most tasks that the token may have in flight. Undefined for the configured limit. */
   readonly inFlight: number | undefined;
   readonly wait: TokenWait;
-  /** The label of what it orders, unless the request names another one; undefined: none. */
+  /** The label of its orders, unless the request names another label. Undefined if the token has no label. */
   readonly label?: string | undefined;
   /** The nearest first. */
   readonly makers: readonly TokenMaker[];
-  /** Milliseconds since 1970; undefined: never. */
+  /** Milliseconds since 1970. Undefined if it never expires. */
   readonly expiresAt: number | undefined;
 }
 

@@ -10,7 +10,7 @@ export type BatchOutcome = 'completed' | 'failed' | 'expired' | 'cancelled';
 export interface BatchFault {
   readonly code: string;
   readonly message: string;
-  /** From 1; absent: the fault is none of one line. */
+  /** From 1. Absent if the fault is not about one line. */
   readonly line?: number | undefined;
   readonly param?: string | undefined;
 }
@@ -26,12 +26,15 @@ export interface BatchOrigin {
   readonly inputFileId: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly outputExpiresAfterMs: number | undefined;
-  /** The bound of what its lines may hold and be charged together, in billionths; undefined: there is none. */
+  /**
+   * The bound of the money that its lines may hold and be charged together, in billionths. Undefined if there is no
+   * bound.
+   */
   readonly maxNanos: bigint | undefined;
   readonly createdAt: number;
   /** From then on no line begins. */
   readonly expiresAt: number;
-  /** The label of the tasks and calls of its lines; undefined: that of its token. */
+  /** The label of the tasks and calls of its lines. Undefined for the label of its token. */
   readonly label?: string | undefined;
 }
 
@@ -40,7 +43,7 @@ export interface Batch extends BatchOrigin {
   /** Its end, from the time at which that is decided. */
   readonly outcome: BatchOutcome | undefined;
   readonly model: string | undefined;
-  /** The lines that were read, those whose task completed, and those that ended without a result. */
+  /** The lines that were read, the lines with a completed task, and the lines that ended without a result. */
   readonly total: number;
   readonly completed: number;
   readonly failed: number;
@@ -48,7 +51,7 @@ export interface Batch extends BatchOrigin {
   readonly chargedNanos: bigint;
   /** Undefined until a line is counted. */
   readonly currency: string | undefined;
-  /** The lines whose money was not settled when the batch ended. */
+  /** The lines with unsettled money when the batch ended. */
   readonly uncharged: number;
   readonly faults: readonly BatchFault[] | undefined;
   readonly outputFileId: string | undefined;
@@ -59,14 +62,14 @@ export interface Batch extends BatchOrigin {
   readonly endedAt: number | undefined;
 }
 
-/** A call of a synchronous route that a line makes later, as a job. */
+/** A call of a synchronous route that a line sends later, as a job. */
 export interface BatchCall {
   readonly call: JobCall;
   /** True if a second call does no harm. */
   readonly isRepeatable: boolean;
 }
 
-/** The order of a task, or a call that is made later. */
+/** The order of a task, or a call that is sent later. */
 export type LineWork = OrderWork | BatchCall;
 
 export interface OrderWork {
@@ -93,8 +96,8 @@ export interface OpenLine {
 }
 
 /**
- * A line that has ended. A line whose call failed has its job and a fault. Without a task, a job and a fault, its task or
- * its answer is not kept any more.
+ * A line that has ended. A line with a failed call has its job and a fault. If task, job and fault are absent, its task
+ * or its answer is no longer kept.
  */
 export interface EndedLine {
   readonly number: number;
@@ -106,7 +109,7 @@ export interface EndedLine {
 
 /** The lines that a file may have. */
 export const BATCH_LINES_MAX = 50_000;
-/** The faults that are told of a file. */
+/** The most faults of a file that are reported. */
 export const BATCH_FAULTS_MAX = 20;
 
 /**
@@ -116,8 +119,8 @@ export const BATCH_FAULTS_MAX = 20;
 export const LINE_KEY_MS = 8 * 24 * 3_600_000;
 
 /**
- * Names the create of a line, so that it makes one task however often it is repeated. The key of a client has no space,
- * so it is never the same.
+ * Names the create of a line, so that repeats create one task. The key of a client has no space, so it is never the
+ * same.
  */
 export function nameLineKey(batchId: string, line: number): string {
   return `batch ${batchId}:${line}`;

@@ -20,7 +20,7 @@ const OF_ORDER: ReadonlySet<string> = new Set([
 const ORDER_WORDS =
   /sensitive|moderat|risk_?detect|copyright|(^|\.)safety(\.|$)|content_(filter|policy|rejected)|^(invalid|missing)_?parameter|^asset\.invalid/i;
 
-/** Tells from the code that an upstream gave what caused the failure of a task. An unknown code blames the upstream. */
+/** Derives the cause of a failure of a task from the code of its upstream. An unknown code blames the upstream. */
 export function classifyFailure(code = ''): Cause {
   return OF_ORDER.has(code) || ORDER_WORDS.test(code) ? 'client' : 'upstream';
 }
@@ -39,7 +39,7 @@ const OF_SERVICE: ReadonlySet<string> = new Set([
   'would_wait_too_long',
 ]);
 
-/** Tells an owner what caused the failure of a task; undefined: a task that was cancelled has no fault. */
+/** Returns the cause of a failure for the owner of a task, or undefined for a cancelled task, which has no fault. */
 export function findFailureCause(code: string): Cause | undefined {
   if (code === 'cancelled') return undefined;
   return OF_SERVICE.has(code) ? 'us' : classifyFailure(code);
@@ -109,7 +109,7 @@ const WORDS: ReadonlySet<string> = new Set([
 ]);
 const OTHER = 'upstream_other';
 
-/** The word for the code of a failure in log lines and spans; undefined: there was no failure. */
+/** The word for the code of a failure in log lines and spans, undefined if there was no failure. */
 export function nameFailure(code: string | undefined): string | undefined {
   return code === undefined || WORDS.has(code) ? code : OTHER;
 }

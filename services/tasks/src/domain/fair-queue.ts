@@ -22,10 +22,10 @@ export function computeCharge(cost: number, weight: number): number {
 }
 
 /**
- * The virtual time at which a flow begins to wait again. `least` is that of the flow that is next, absent if none waits.
- * Idle time earns no credit, but the next turn: a flow that rarely comes is not behind one that always waits. It pays for
- * that turn, so it overtakes each of the others once at most. What was used in a busy time is forgiven but for a small
- * debt.
+ * The virtual time at which a flow begins to wait again. `least` is the virtual time of the next flow, absent if no
+ * flow waits. Idle time earns the next turn and no further credit: a flow that rarely comes is not behind a flow that
+ * always waits. It pays for that turn, so it overtakes each of the others once at most. Usage in a busy time is
+ * forgiven but for a small debt.
  */
 export function computeStart(used: number, least: number | undefined, weight: number): number {
   if (least === undefined) return used;

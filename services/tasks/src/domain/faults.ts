@@ -9,7 +9,7 @@ export type FaultCounts = Record<Cause, number>;
 export interface FaultRow {
   readonly minute: number;
   readonly kind: FaultKind;
-  /** Empty: those of models that are not configured, or beyond the bound. */
+  /** Empty for models that are not configured, or beyond the bound. */
   readonly subject: string;
   readonly json: string;
 }

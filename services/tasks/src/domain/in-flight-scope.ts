@@ -13,12 +13,15 @@ export function channelScope(channel: string): string {
   return `${CHANNEL_PREFIX}${channel}`;
 }
 
-/** The counter of the tasks that an account has in flight on a channel. Its name follows that of the channel's. */
+/**
+ * The counter of the tasks that an account has in flight on a channel. Its name follows the name of the channel's
+ * counter.
+ */
 export function channelAccountScope(channel: string, accountId: string): string {
   return `${channelScope(channel)}:account:${accountId}`;
 }
 
-/** Reports whether a counter is that of a channel, or of an account on a channel. */
+/** Reports whether a counter belongs to a channel, or to an account on a channel. */
 export function isChannelScope(scope: string): boolean {
   return scope.startsWith(CHANNEL_PREFIX);
 }

@@ -41,7 +41,7 @@ export interface JobOrigin extends JobIdentity {
   /** True if a second call does no harm. A lost call is then repeated. */
   readonly repeatable: boolean;
   readonly createdAt: number;
-  /** The W3C `traceparent` that its work continues; undefined: its create was not sampled. */
+  /** The W3C `traceparent` that its work continues. Undefined if its create was not sampled. */
   readonly trace?: string | undefined;
   /** The id of the span that its own span is a child of. */
   readonly traceParent?: string | undefined;
@@ -74,8 +74,8 @@ export const CREATE_LEASE = 'create';
 const STARTS_MAX = 5;
 
 /**
- * Decides what happens to a job whose worker is gone. Returns `unknown` if the upstream may have been called and
- * must not be called again.
+ * Decides on a job without a living worker. Returns `unknown` if the upstream may have been called and must not be
+ * called again.
  */
 export function decideAfterLoss({ state, repeatable, starts }: Job): 'queue' | 'unknown' {
   if (state === 'queued') return 'queue';

@@ -9,7 +9,7 @@ export type QueueClass = (typeof QUEUE_CLASSES)[number];
 export interface Lane {
   readonly kind: Kind;
   readonly model: string;
-  /** The only upstream accounts that can do it, sorted. Absent: any. */
+  /** The only upstream accounts that can do it, sorted. Absent for any account. */
   readonly accounts?: readonly string[] | undefined;
   /** The channels that cannot do it although they serve its model, sorted. */
   readonly without: readonly string[];

@@ -118,7 +118,7 @@ export function addChannelCounts(to: ChannelCounts, more: Partial<ChannelCounts>
   if (more.lastError !== undefined && more.lastError.at >= (to.lastError?.at ?? 0)) to.lastError = more.lastError;
 }
 
-/** The time within which a part of the answers came, from 0 to 1, as if those of a bucket were spread evenly. */
+/** The time within which a part of the answers came, from 0 to 1, as if the answers of a bucket were spread evenly. */
 export function answerPercentile(answers: readonly number[], part: number): number {
   const wanted = part * answers.reduce((sum, count) => sum + count, 0);
   let before = 0;

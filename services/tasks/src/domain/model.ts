@@ -10,7 +10,7 @@ export interface Model {
   readonly ratios: readonly string[];
 }
 
-/** The model whose name the contract fixes. */
+/** The model with a name that the contract fixes. */
 export const ALPHA = 'Alpha-H3';
 
 /** The kinds of task that the contract has for that model alone. */

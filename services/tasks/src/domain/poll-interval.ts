@@ -18,7 +18,7 @@ const STEPS_MAX = 100;
 
 /**
  * Milliseconds until the next poll. The interval grows with the age of the task; the jitter (0 to 1) only shortens it.
- * The first poll has none: it comes `firstMs` after the acceptance.
+ * The first poll has no jitter: it comes `firstMs` after the acceptance.
  */
 export function pollInterval(plan: PollPlan, ageMs: number, jitter: number): number {
   let interval = plan.firstMs;
@@ -31,8 +31,8 @@ export function pollInterval(plan: PollPlan, ageMs: number, jitter: number): num
 }
 
 /**
- * Milliseconds until the next poll of a task whose result waits for capacity of this service. If the address of the
- * result dies soon, it is a part of the interval, so that this result comes before others.
+ * Milliseconds until the next poll of a task with a result that waits for capacity of this service. If the address of
+ * the result dies soon, the interval is shorter, so that this result comes before others.
  */
 export function hastenInterval(intervalMs: number, livesMs: number): number {
   const isSoon = livesMs > 0 && livesMs <= intervalMs * SOON_INTERVALS;
@@ -50,9 +50,9 @@ export function errorBackoff(plan: PollPlan, errors: number): number {
 }
 
 /**
- * Milliseconds until the next poll of a task whose poll failed while its channel waits for `waitMs`, after `errors` failed
- * polls in a row. The answer to this task alone may have asked for the wait, and would ask again after each one, so that
- * no other task is polled. So the task itself waits longer each time.
+ * Milliseconds until the next poll of a task that failed a poll while its channel waits for `waitMs`, after `errors`
+ * consecutive failed polls. The answer to this task alone may have requested the wait, and would request it again after
+ * each poll, so that no other task is polled. So the task itself waits longer each time.
  */
 export function errorBackoffInWait(plan: PollPlan, errors: number, waitMs: number): number {
   const doubledMs = waitMs * 2 ** Math.min(errors - 1, WAIT_DOUBLINGS_MAX);

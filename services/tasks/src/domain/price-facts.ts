@@ -9,9 +9,12 @@ export interface PriceFacts {
   readonly seconds: number;
   readonly inputVideoSeconds: number;
   readonly images: number;
-  /** The class in which the task waits, for contracts with prices of their own for it; absent: none. */
+  /** The class in which the task waits, for contracts with prices of their own for it. Absent if it has no class. */
   readonly class?: QueueClass | undefined;
-  /** The choices of the order that can have a price of their own, such as `generate_audio_false`; absent: none. */
+  /**
+   * The choices of the order that can have a price of their own, such as `generate_audio_false`. Absent if there are no
+   * such choices.
+   */
   readonly choices?: readonly string[] | undefined;
 }
 
@@ -21,7 +24,7 @@ const KEYS: Readonly<Record<Kind, (model: string) => string>> = {
   context_ir: (model) => `${model}__context_ir`,
 };
 
-/** The quantities beside the seconds of output that the price of each kind counts. */
+/** The quantities, next to the seconds of output, that the price of each kind counts. */
 const COUNTED: Readonly<Record<Kind, CountedQuantities>> = {
   generation: { inputSeconds: true, images: true },
   regeneration: { inputSeconds: false, images: true },

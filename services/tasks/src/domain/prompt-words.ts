@@ -2,7 +2,7 @@ import type { Order } from './order.ts';
 
 /** A prompt has at most this many words that can be searched for, the first ones of it. */
 const WORDS_MAX = 64;
-/** The part of a prompt whose words are read. */
+/** The part of a prompt that is split into words. */
 const CODE_UNITS_MAX = 8000;
 /** The first letters of a long word stand for it. */
 const LETTERS_MAX = 32;
@@ -15,10 +15,10 @@ const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 /** Scripts without spaces: each letter is a word, and so is each pair of neighbours. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+/gu;
-/** A word as most are: nothing of it is split or left out, and the patterns of scripts cost far more than this one. */
+/** An ordinary word: it is neither split nor left out, and the patterns of scripts cost far more than this one. */
 const SHORT_WORD = new RegExp(`^[a-z0-9]{1,${LETTERS_MAX}}$`);
 const SINGLE_LETTER = /^[a-z]$/;
-/** Words that most English prompts have, so that a search for them finds nothing in particular. */
+/** Words that most English prompts have, so that a search for them would match too many. */
 const COMMON = new Set(
   'an and are as at by for from in into is it its of on or that the this to was were with'.split(' '),
 );
@@ -26,7 +26,7 @@ const COMMON = new Set(
 /** The words of a search. A prompt matches that has each of them. */
 export interface WantedWords {
   readonly whole: readonly string[];
-  /** The beginning of another word; undefined: there is none. */
+  /** The beginning of another word, undefined if there is no such word. */
   readonly beginning: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export function listPromptWords({ content }: Order): readonly string[] {
   return [...words];
 }
 
-/** The words that a person searches for; undefined: the text has none. The last one may be unfinished. */
+/** The words that a person searches for, undefined if the text has no words. The last word may be unfinished. */
 export function readWantedWords(text: string): WantedWords | undefined {
   const words = [...new Set(splitWords(text))].slice(0, WANTED_MAX);
   const last = words.at(-1);

@@ -9,9 +9,9 @@ import type { Kind, Order } from './order.ts';
 export type State = 'queued' | 'in_progress' | 'completed' | 'failed';
 
 /**
- * The progress of a create. `submitting`: no upstream has accepted it yet. `accepted`: an upstream has. `refused`: none
- * did, and no client sees the task. `unknown`: the answer to a submission was lost. `waiting`: it waits for its turn on
- * a channel, or a process submits it at its turn.
+ * The progress of a create. `submitting` means that no upstream has accepted it yet, and `accepted` that an upstream
+ * has. After `refused` no upstream did, and no client sees the task. After `unknown` the answer to a submission was
+ * lost. A create that is `waiting` waits for its turn on a channel, or a process submits it at its turn.
  */
 export type Admission = 'submitting' | 'accepted' | 'refused' | 'unknown' | 'waiting';
 
@@ -69,23 +69,23 @@ export interface TaskIdentity {
 /** A task in a state, as its changes are announced. */
 export interface TaskInState extends TaskIdentity {
   readonly state: State;
-  /** The W3C `traceparent` that its work continues; undefined: its create was not sampled. */
+  /** The W3C `traceparent` that its work continues. Undefined if its create was not sampled. */
   readonly trace?: string | undefined;
 }
 
-/** The members that a client gives beside its order. No upstream gets them. */
+/** The members that a client sends next to its order. No upstream gets them. */
 export interface BesideOrder {
-  /** The URL that is told when the task ends. */
+  /** The URL that is called when the task ends. */
   readonly webhookUrl?: string | undefined;
-  /** The most that the task may cost, in billionths; undefined: there is no bound. */
+  /** The most that the task may cost, in billionths. Undefined if there is no bound. */
   readonly maxAmountNanos?: bigint | undefined;
   /** ISO 4217: the currency that the account must have. */
   readonly currency?: string | undefined;
-  /** The client's word for its own accounts, such as a project. It changes nothing about the work. */
+  /** The client's word for its own accounts, such as a project. It does not change the work. */
   readonly label?: string | undefined;
 }
 
-/** The members beside an order that bound its price. They are for its hold alone, which billing keeps. */
+/** The members next to an order that bound its price. They are for its hold alone, which billing keeps. */
 export type PriceBound = Pick<BesideOrder, 'maxAmountNanos' | 'currency'>;
 
 /** The members that a task has from its create on, and keeps. The URL is read with the event of its end. */
@@ -103,7 +103,7 @@ export interface TaskOrigin extends TaskIdentity, Omit<BesideOrder, 'webhookUrl'
   readonly traceParent?: string | undefined;
 }
 
-/** The origin alone of what has more members. */
+/** Returns the origin without any other member. */
 export function takeOrigin(task: TaskOrigin): EveryMember<TaskOrigin> {
   const { id, accountId, tokenId, order, label, seconds, createdAt, requestId, trace, traceParent } = task;
   return { id, accountId, tokenId, order, label, seconds, createdAt, requestId, trace, traceParent };
@@ -139,8 +139,8 @@ export interface Task extends TaskOrigin, TaskInState {
 }
 
 /**
- * A task without what its owner wrote and what was made of it. What its money and its history rest on stays. The words of
- * a failure can quote the prompt.
+ * Returns a task without the texts of its owner and the results. The facts behind its money and its history stay. The
+ * words of a failure can quote the prompt.
  */
 export function removeContent<T extends Pick<Task, 'order' | 'result' | 'failure'>>(task: T): T {
   return {
@@ -151,15 +151,14 @@ export function removeContent<T extends Pick<Task, 'order' | 'result' | 'failure
   };
 }
 
-/** An order without what its owner wrote. */
+/** Returns an order without the texts of its owner. */
 export function removeWritten(order: Order): Order {
   const { kind, model, duration, resolution, ratio, size, sourceTaskId, aigcWatermark } = order;
   return { kind, model, duration, resolution, ratio, size, sourceTaskId, aigcWatermark, content: [] };
 }
 
 /**
- * A problem that consecutive polls reported about the work, and their number. A poll that learns nothing does not
- * count.
+ * A problem that consecutive polls reported about the work, and their number. A poll without a report does not count.
  */
 export interface Doubt {
   readonly reason: 'unknown_upstream_task' | 'no_result' | 'result_unavailable';

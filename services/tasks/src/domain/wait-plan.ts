@@ -11,7 +11,7 @@ export interface WaitPreference {
   readonly notBefore?: number | undefined;
 }
 
-/** The wait of the tasks of a token: the default of its creates, and the bound of what they may prefer. */
+/** The wait of the tasks of a token: the default of its creates, and the bound of their preferences. */
 export interface TokenWait {
   /** `own_limit`: for a channel, and while the token is at its limit for one of its own tasks to end. */
   readonly for: 'none' | 'channels' | 'own_limit';
@@ -27,9 +27,9 @@ export interface WaitPlan {
   readonly waitsForOwnLimit: boolean;
   /** Its longest wait, from its begin or from `notBefore`. */
   readonly startWithinMs: number;
-  /** It is refused if its turn is expected after this time. Absent: its client named none. */
+  /** It is refused if its turn is expected after this time. Absent if its client named no time. */
   readonly refusedAfterMs?: number | undefined;
-  /** Later than now; absent: its turn may come at once. */
+  /** Later than now. Absent if its turn may come at once. */
   readonly notBefore?: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export function planWait(
   };
 }
 
-/** The members of a preference that a plan follows. Without a plan nothing waits. */
+/** The members of a preference that a plan follows. Without a plan no create waits. */
 export function listApplied(preference: WaitPreference, plan: WaitPlan | undefined): WaitPreference {
   const { mode, class: ofClass, startWithinMs, notBefore } = preference;
   if (plan === undefined) return mode === 'none' ? { mode } : {};

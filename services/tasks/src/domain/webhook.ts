@@ -1,4 +1,4 @@
-/** The types of events that an endpoint can hear. */
+/** The types of events that an endpoint can subscribe to. */
 export const EVENT_TYPES = [
   'video.completed',
   'video.failed',
@@ -27,7 +27,7 @@ export type DeliveryState = 'pending' | 'delivered' | 'failed';
 export interface EventOrigin {
   /** The request that created it. */
   readonly requestId?: string | undefined;
-  /** The W3C `traceparent` that its work continues; undefined: its create was not sampled. */
+  /** The W3C `traceparent` that its work continues. Undefined if its create was not sampled. */
   readonly trace?: string | undefined;
   readonly createdAt: number;
 }
@@ -101,7 +101,7 @@ export interface Attempt {
   readonly durationMs: number;
   /** 0: there was no answer. */
   readonly status: number;
-  /** Empty: it succeeded. */
+  /** Empty if it succeeded. */
   readonly error: string;
   /** Without the signature. */
   readonly requestHeaders: Readonly<Record<string, string>>;
@@ -118,14 +118,14 @@ export interface Delivery {
   readonly accountId: string;
   readonly url: string;
   readonly state: DeliveryState;
-  /** The number of attempts that were made. */
+  /** The number of attempts. */
   readonly attempts: number;
   /** The number of attempts that belong to an earlier sending. */
   readonly attemptsBefore: number;
   readonly dueAt?: number | undefined;
-  /** No attempt is made before this time. Undefined: none follows, or the endpoint is disabled. */
+  /** No attempt begins before this time. Undefined if no attempt follows, or if the endpoint is disabled. */
   readonly nextAttemptAt?: number | undefined;
-  /** Of the last attempt; 0: there was none, or it had no answer. */
+  /** Of the last attempt. 0 if there was no attempt, or no answer to it. */
   readonly status: number;
   readonly error: string;
   readonly createdAt: number;

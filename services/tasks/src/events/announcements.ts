@@ -24,7 +24,7 @@ export function onPausesChanged(bus: Bus, heard: () => void): Promise<Subscripti
   return bus.listen(ChannelPausesChangedSchema, heard);
 }
 
-/** Other processes leave a channel alone as soon as they hear of the wait that its upstream asks for. */
+/** Other processes leave a channel alone as soon as they learn of the wait that its upstream asks for. */
 export function announceWait(bus: Bus): (wait: AskedWait) => void {
   return (wait) => {
     bus.announce(ChannelWaitSchema, toWireWait(wait));

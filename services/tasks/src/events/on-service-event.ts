@@ -9,8 +9,8 @@ const TYPE = /^[a-z_]{1,64}$/;
 const SUBJECT_MAX = 128;
 
 /**
- * Writes what other services tell of circuits and configurations. An event can come twice; the row is the same. One that
- * no row can hold is dropped, because it would come again for ever.
+ * Writes the events of other services about circuits and configurations. An event can come twice; the row is the same.
+ * An event that no row can hold is dropped, because it would come again for ever.
  */
 export function onServiceEvent(bus: Bus, operators: Pick<HandOverStore, 'addServiceEvents'>): Promise<Subscription> {
   return bus.subscribe(ServiceEventSchema, GROUP, async ({ at, type, subject }) => {

@@ -12,7 +12,7 @@ export interface TokenReader {
 }
 
 export interface Tokens extends TokenReader {
-  /** Forgets a token that has changed, and what it made. The next call reads them from billing. */
+  /** Forgets a token that has changed, and its descendants. The next call reads them from billing. */
   drop(tokenId: string): void;
 }
 
@@ -22,8 +22,8 @@ interface CachedRights {
 }
 
 /**
- * Caches the rights of tokens, bounded in number and in time. A create trusts nothing that its request says about the
- * token. Refusals are not cached, so a new token is found at once.
+ * Caches the rights of tokens, bounded in number and in time. A create does not trust the statements of its request
+ * about the token. Refusals are not cached, so a new token is found at once.
  */
 export function openTokenCache(find: FindToken, clock: Clock): Tokens {
   const known = new Map<string, CachedRights>();

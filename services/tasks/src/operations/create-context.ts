@@ -17,7 +17,7 @@ export interface OrderCaller {
 export interface CreateKey {
   readonly key: string;
   readonly fingerprint: string;
-  /** Absent: a day. */
+  /** The default is a day. */
   readonly lifetimeMs?: number | undefined;
 }
 
@@ -32,17 +32,17 @@ export interface CreateRequest extends OrderCaller {
   readonly wait: WaitPreference;
   /** The bound of that wish. */
   readonly tokenWait: TokenWait;
-  /** The most tasks that the token may have in flight. Absent: the configured limit. */
+  /** The most tasks that the token may have in flight. The default is the configured limit. */
   readonly inFlightLimit?: number | undefined;
-  /** The tokens that made it, the nearest first. The task counts against the limit of each. */
+  /** The makers of the token, the nearest first. The task counts against the limit of each. */
   readonly makers: readonly TokenMaker[];
-  /** The span of the call. Absent: it is not recorded. */
+  /** The span of the call. Absent if it is not recorded. */
   readonly span?: Span | undefined;
 }
 
-/** The things that an order names, and what its price depends on. */
+/** The things that an order names, and the facts that its price depends on. */
 export interface ResolvedOrder {
-  /** The task that the order is made from. */
+  /** The source task of the order. */
   readonly source: Task | undefined;
   /** As it is frozen: without the optional fields that no channel takes. */
   readonly order: Order;
@@ -52,7 +52,7 @@ export interface ResolvedOrder {
   readonly facts: PriceFacts;
 }
 
-/** The staged media of an order, and those of its source if a channel needs them. */
+/** The staged media of an order, and of its source if a channel needs them. */
 export interface CreateMedia {
   /** By the index of the item in the content of the order. */
   readonly byIndex: ReadonlyMap<number, StagedMedia>;
@@ -75,9 +75,9 @@ export interface CreateContext extends ResolvedOrder {
   readonly signal: AbortSignal | undefined;
   readonly span: Span;
   readonly bound: PriceBound;
-  /** Absent: it does not wait, because the queue is not enabled. */
+  /** Absent if it does not wait, because the queue is not enabled. */
   readonly wait: WaitPlan | undefined;
-  /** The counters of its token and of all tasks. While it is certain that it waits, its task takes none of them. */
+  /** The counters of its token and of all tasks. While it is certain to wait, its task does not take them. */
   readonly caps: NewTask['caps'];
 }
 

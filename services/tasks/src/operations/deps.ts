@@ -35,7 +35,7 @@ export interface Deps extends PlanDeps, StoreDeps {
   readonly billing: Billing;
   readonly media: Media;
   readonly channels: ChannelRegistry;
-  /** The upstream accounts whose files an account may use. */
+  /** Maps an account to the upstream accounts with files that it may use. */
   readonly grants: () => ReadonlyMap<string, readonly string[]>;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -55,13 +55,13 @@ export interface Deps extends PlanDeps, StoreDeps {
   readonly pollPlan: PollPlan;
   /** Receivers as `host:port` that need neither https nor a public host. */
   readonly webhookAllow: ReadonlySet<string>;
-  /** Tells listeners that a task has changed, and the trace that their work belongs to. */
+  /** Notifies the subscribers that a task has changed, with the trace that their work belongs to. */
   readonly announce: (task: TaskInState) => void;
   /** Reports whether the database is so far behind that a new create would wait long at each of its steps. */
   readonly isOverloaded: () => boolean;
-  /** False while another process may take this one for dead: what it leases then stays leased. */
+  /** False while another process may take this process for dead: its new leases would then stay leased. */
   readonly isKnownAlive: () => boolean;
-  /** False once the clocks of live processes were seen to differ, or that of this process to be set. */
+  /** False once the clocks of live processes were seen to differ, or the clock of this process to be set. */
   readonly areClocksTrusted: () => boolean;
   readonly wake: {
     readonly outbox: () => void;
@@ -110,7 +110,7 @@ export interface AttemptName {
   readonly number: number;
 }
 
-/** The URLs that upstreams call. A URL carries all that is needed, so nothing about it is stored. */
+/** The URLs that upstreams call. A URL carries all that is needed, so it is not stored. */
 export interface CallbackUrls {
   readonly buildUrl: (attempt: AttemptName) => string;
   /** The attempt that the last part of such a URL names; undefined if it is not one of ours. */
@@ -146,7 +146,7 @@ export interface RefusedCreate {
 export interface OutcomeCounts {
   /** No upstream took the order of a create. */
   readonly refused: () => void;
-  /** A create was refused, at whichever step, and what caused it. */
+  /** A create was refused, at whichever step, and by which cause. */
   readonly refusedBy: (cause: Cause, create: RefusedCreate) => void;
   readonly settled: (tasks: number) => void;
 }

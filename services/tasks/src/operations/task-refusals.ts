@@ -67,7 +67,7 @@ export class ServiceFull extends Error {}
 /** The cause of a refusal: every channel for the order is at its limit. */
 export class ChannelsFull extends Error {}
 
-/** `of`: whose limit is reached. `maker` is a token that made the one of the request. */
+/** `of` is the owner of the limit. `maker` is an ancestor of the request's token. */
 export const tooManyTasks = (of: 'token' | 'maker' | 'service'): Problem =>
   new Problem({
     kind: 'exhausted',
@@ -80,7 +80,7 @@ export const tooManyTasks = (of: 'token' | 'maker' | 'service'): Problem =>
     cause: of === 'service' ? new ServiceFull('tasks.in_flight.total is reached') : undefined,
   });
 
-/** `isOfMaker`: the limit is that of a token that made the one of the request. */
+/** `isOfMaker` is set if the limit belongs to an ancestor of the request's token. */
 export const tooManyJobs = (isOfMaker: boolean): Problem =>
   new Problem({
     kind: 'exhausted',
@@ -157,7 +157,10 @@ export const throttleRefusal = (retryAfterMs: number): Problem =>
     cause: new ChannelsFull('every channel for this order is at its limit'),
   });
 
-/** `of`: whose places are all taken. `retryAfterMs`: when the next one is expected to be free, if that is known. */
+/**
+ * `of` is the owner of the places, which are all taken. `retryAfterMs` is the expected time until a place is free, if
+ * it is known.
+ */
 export const queueFull = (of: 'account' | 'service', retryAfterMs = QUEUE_RETRY_MS): Problem =>
   new Problem({
     kind: 'exhausted',

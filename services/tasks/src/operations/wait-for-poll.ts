@@ -1,7 +1,7 @@
 import type { ChannelRuntime } from '../channels/channel-registry.ts';
 import type { Deps } from './deps.ts';
 
-/** Longer than the rest of a channel after a start, and than a second whose polls are used up. */
+/** Longer than the rest of a channel after a start, and than a second with all its polls used up. */
 const WAIT_MAX_MS = 4000;
 const WAIT_MIN_MS = 1;
 

@@ -38,7 +38,7 @@ export function contentMethods(deps: ContentDeps) {
         const { object, bytes, expiresAt } = await uploadMedia(deps, await readUpload(messages), signal);
         return { object, bytes: BigInt(bytes), expiresAt: timestampFromMs(expiresAt) };
       } finally {
-        // not awaited: the uploader may send nothing more
+        // not awaited: the uploader may send no more bytes
         messages.return?.().then(undefined, () => undefined);
       }
     },

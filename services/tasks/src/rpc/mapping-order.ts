@@ -150,7 +150,7 @@ export async function inContractTerms<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Such as `order.content[0].media.url` for `content[0].image_url`. A field beside the order stays as it is. */
+/** Such as `order.content[0].media.url` for `content[0].image_url`. A field next to the order stays as it is. */
 export function contractPath(field: string): string {
   if (!FIELDS.has(/^\w+/.exec(field)?.[0] ?? '')) return field;
   return `order.${OF_ITEM.reduce((path, [pattern, named]) => path.replace(pattern, named), field)}`;

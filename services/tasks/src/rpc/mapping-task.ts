@@ -80,7 +80,7 @@ function toWireResult(result: Result): TaskResult {
   });
 }
 
-/** The owner's view of a task that its create has just begun, beside its origin. */
+/** The owner's view of a task that its create has just begun, next to its origin. */
 const NEW: { readonly [K in Exclude<keyof Task, keyof TaskOrigin | 'admission'>]: Task[K] } = {
   state: 'queued',
   unrecognised: false,
@@ -108,7 +108,7 @@ export function toWireCreated(task: Task): WireTask {
   return toWireTask({ ...task, ...NEW, updatedAt: task.createdAt }, task.createdAt);
 }
 
-/** A number that is no count is left out, so that one task never makes a list or an event unreadable. */
+/** A number that is no count is left out, so that one task never breaks a list or an event. */
 export function toWireUsage(usage: Usage): WireUsage {
   const count = (value: number | undefined): bigint | undefined =>
     value !== undefined && Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : undefined;
@@ -147,7 +147,7 @@ export function readStateFilter(state: TaskState): State | undefined {
   return fromOptionalEnum(STATE_WORDS, state);
 }
 
-/** The count of an answer; zero if nothing was counted. */
+/** The count of an answer, zero if there was no count. */
 export function toWireCount(counted?: TaskCount): {
   readonly counted: number;
   readonly countedAll: boolean;

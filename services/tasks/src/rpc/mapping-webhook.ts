@@ -30,12 +30,12 @@ const DELIVERY_STATE_WORDS = deriveWords(WebhookDeliveryState);
 /** Of `default`. */
 const NO_SETTINGS: EndpointSettings = { name: '', url: '', eventTypes: [], payload: 'thin' };
 
-/** Undefined: the request does not say. */
+/** Undefined if the request does not name a payload. */
 export function fromWirePayload(payload: WebhookPayload): Payload | undefined {
   return fromOptionalEnum(PAYLOAD_WORDS, payload);
 }
 
-/** Undefined: deliveries of every state. */
+/** Undefined for deliveries of every state. */
 export function fromWireDeliveryState(state: WebhookDeliveryState): DeliveryState | undefined {
   return fromOptionalEnum(DELIVERY_STATE_WORDS, state);
 }

@@ -14,7 +14,7 @@ import { readLimit } from './request-fields.ts';
 
 const FAILURES_LIMIT = 20;
 
-/** The view of the last hour, and of what waits now. */
+/** The view of the last hour, and of the current backlog. */
 export function operatePulse(operate: OperatorDeps) {
   return {
     getPulse: async () => {

@@ -6,12 +6,12 @@ export function readTime(time: Timestamp | undefined): number | undefined {
   return time === undefined ? undefined : timestampMs(time);
 }
 
-/** The wire cannot tell an empty text from an absent one. */
+/** The wire cannot distinguish an empty text from an absent one. */
 export function emptyToUndefined(text: string): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** The size of a page. The wire cannot tell zero from absent. */
+/** The size of a page. The wire cannot distinguish zero from absent. */
 export function readLimit(limit: number, otherwise: number): number {
   return limit === 0 ? otherwise : limit;
 }

@@ -99,7 +99,7 @@ export function readMethods(deps: Deps) {
   } satisfies Partial<Implementation<typeof TaskService>>;
 }
 
-/** Undefined: no task matches. */
+/** Undefined if no task matches. */
 async function toOwnersFilter(deps: Deps, request: ListTasksRequest): Promise<OwnersFilter | undefined> {
   const filter: EveryMember<ListFilter> & OwnersFilter = {
     ...readTaskFilter(request),
@@ -111,7 +111,7 @@ async function toOwnersFilter(deps: Deps, request: ListTasksRequest): Promise<Ow
     // Lists in steps alone have these two.
     tokenId: undefined,
     prompt: undefined,
-    // An owner sees nothing of channels.
+    // An owner does not see channels.
     channel: undefined,
     upstream: undefined,
     hidden: false,

@@ -36,7 +36,7 @@ import type { watchService } from './watch-service.ts';
 type OtherMethods = ReturnType<typeof watchService> & ReturnType<typeof contentMethods>;
 type OwnMethods = Omit<Implementation<typeof TaskService>, keyof OtherMethods | keyof typeof LISTS>;
 
-/** The methods that take a list, with the method whose calls are in it. */
+/** The methods that take a list, each with the method of its calls. */
 export const LISTS = { createTasks: 'createTask' } as const;
 
 /**
@@ -120,7 +120,7 @@ async function checkOrder(
   return earlier === undefined ? {} : { task: toWireCreated(earlier) };
 }
 
-/** Refuses what is invalid for every token. */
+/** Refuses orders that are invalid for every token. */
 function assertAlone(deps: Deps, request: CheckOrderRequest): void {
   assertOrder(deps, { accountId: request.accountId, visibleModels: EVERY_MODEL }, fromWireOrder(request.order));
   assertWebhookUrl(deps.webhookAllow, emptyToUndefined(request.webhookUrl), 'webhook_url');
@@ -148,7 +148,7 @@ async function toCreateRequest(
   };
 }
 
-/** A create without a label has that of its token. */
+/** A create without a label has the label of its token. */
 function withLabel(beside: BesideOrder, ofToken: string | undefined): BesideOrder {
   return { ...beside, label: beside.label ?? ofToken };
 }

@@ -11,7 +11,7 @@ import { watchTasks } from '../operations/watches/watch-tasks.ts';
 import type { TasksWatchDeps } from '../operations/watches/watch-tasks.ts';
 import { readTaskFilter, toWireTask } from './mapping-task.ts';
 
-/** The streams of the service. The watches of one task share its message, which is made once for each version. */
+/** The streams of the service. The watches of one task share its message, which is encoded once for each version. */
 export function watchService(deps: TaskWatchDeps & TasksWatchDeps, clock: Clock) {
   const toWire = (task: Task): WireTask => toWireTask(task, clock.now());
   const wireTask = memoizeByTask(toWire);

@@ -1,10 +1,10 @@
 import type { Backlog } from '@reelgate/platform/diagnosis/backlog-check';
 
-/** The number of what waits, and the time since which the oldest waits. */
+/** The number of waiting items, and the time since which the oldest waits. */
 export interface WaitingCount {
   /** Up to a maximum. */
   readonly count: number;
-  /** Undefined: nothing waits. */
+  /** Undefined if no item waits. */
   readonly oldest: number | undefined;
 }
 
@@ -12,7 +12,7 @@ export interface LaneCount extends WaitingCount {
   readonly lane: string;
 }
 
-/** Numbers over all tasks. They are read from indexes that hold only what waits or runs, which the limits bound. */
+/** Numbers over all tasks. They are read from indexes of waiting and running work alone, which the limits bound. */
 export interface BacklogStore {
   /** Unfinished tasks by their channel and their state. The channel is undefined before the first attempt. */
   openTasks(): Promise<
@@ -23,7 +23,7 @@ export interface BacklogStore {
   countAttention(): Promise<WaitingCount>;
   /** The tasks of each lane that no process has claimed, for a number of lanes. */
   countLanes(): Promise<readonly LaneCount[]>;
-  /** The ended tasks whose money is not settled, and when the first of them ended. */
+  /** The ended tasks with unsettled money, and when the first of them ended. */
   countUnsettled(): Promise<WaitingCount>;
   /**
    * The moments after a time at which any process gave each channel an order, the oldest first. Those of tasks that were
@@ -38,7 +38,7 @@ export interface RecentAttempt {
   readonly accountId: string;
   readonly outcome: string;
   readonly error: string;
-  /** The class of its refusal; undefined: the upstream was not asked, or did not refuse it. */
+  /** The class of its refusal. Undefined if the upstream was not asked, or did not refuse it. */
   readonly fault: string | undefined;
   /** The code with which its task failed; undefined if it has not failed. */
   readonly failureCode: string | undefined;
@@ -47,7 +47,7 @@ export interface RecentAttempt {
 /** An unfinished task, for the operator. */
 export interface LateTask {
   readonly id: string;
-  /** Undefined: it has no attempt yet. */
+  /** Undefined if it has no attempt yet. */
   readonly channel: string | undefined;
   readonly createdAt: number;
   /** True if the outcome of its submission is unknown. */

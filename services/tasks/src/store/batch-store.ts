@@ -20,7 +20,7 @@ export interface NewBatch extends BatchOrigin {
 }
 
 export interface BatchCreateStore {
-  /** `full`: the account has `openMax` batches that have not ended or whose lines are not removed yet. */
+  /** Returns `full` if the account has `openMax` batches that have not ended or still have lines. */
   createBatch(batch: NewBatch, openMax: number): Promise<'created' | 'key_taken' | 'full'>;
   /** Counts the batches of an account that have ended and are still kept. */
   countEnded(accountId: string): Promise<number>;
@@ -52,7 +52,7 @@ export interface BatchLeases {
    * them before `until`.
    */
   leaseBatches(taking: BatchTaking): Promise<Batch[]>;
-  /** The time at which a batch of a phase is due next; undefined: none is in it. */
+  /** The time at which a batch of a phase is due next, undefined if no batch is in it. */
   findNextDue(phase: 'reading' | 'running' | 'writing'): Promise<number | undefined>;
   /** Ends every lease. Returns how many it ended. */
   endLeases(now: number): Promise<number>;
@@ -60,9 +60,9 @@ export interface BatchLeases {
   returnBatch(lease: BatchLease, dueAt: number): Promise<boolean>;
 }
 
-/** Each write extends the lease to `until`, and does nothing and returns false if the lease is not held. */
+/** Each write extends the lease to `until`. If the lease is not held, it does not write and returns false. */
 export interface BatchReadStore {
-  /** Adds lines; those whose number is there already stay as they are. */
+  /** Adds lines; a line with an existing number stays as it is. */
   appendLines(lease: BatchLease, lines: readonly NewBatchLine[], until: number): Promise<boolean>;
   /** With faults the batch ends as failed. */
   finishRead(
@@ -73,7 +73,7 @@ export interface BatchReadStore {
   endLateReads(now: number): Promise<number>;
 }
 
-/** The result of the create of a line. The id is that of its task or of its job. */
+/** The result of the create of a line. The id is the id of its task or of its job. */
 export interface StartedLine {
   readonly number: number;
   readonly end: { readonly taskId: string } | { readonly fault: BatchFault };
@@ -86,9 +86,9 @@ export interface BatchStop {
   readonly fault: BatchFault;
 }
 
-/** The way of lines to tasks and to their ends. A write under a lease that is not held changes nothing. */
+/** The way of lines to tasks and to their ends. A write under a lost lease has no effect. */
 export interface BatchRunStore {
-  /** Ends lines whose task has ended, at most `limit`. Returns how many. */
+  /** Ends lines with an ended task, at most `limit`. Returns how many. */
   endLines(lease: BatchLease, limit: number, until: number): Promise<number>;
   /** The lines that are `starting`, then those that are `pending`, in their order: as many as `inFlightMax` leaves. */
   listOpenLines(batchId: string, inFlightMax: number, limit: number): Promise<readonly OpenLine[]>;
@@ -105,19 +105,19 @@ export interface BatchRunStore {
   /** Ends lines that are `pending`, at most `limit`. Returns how many. */
   closePending(lease: BatchLease, stop: BatchStop, limit: number, until: number): Promise<number>;
   /**
-   * Decides over lines that are `starting`: one whose create has a task runs, and any other ends, with its key taken so
-   * that no create of it can begin later. Returns how many.
+   * Decides over lines that are `starting`: a line with a task runs, and any other ends, with its key taken so that no
+   * create of it can begin later. Returns how many.
    */
   closeStarting(
     lease: BatchLease,
     stop: BatchStop,
     at: { readonly now: number; readonly until: number },
   ): Promise<number>;
-  /** Ends lines whose task has an unknown outcome, at most `limit`. Their money stays held. Returns how many. */
+  /** Ends lines with a task of unknown outcome, at most `limit`. Their money stays held. Returns how many. */
   endUnknown(lease: BatchLease, fault: BatchFault, limit: number, until: number): Promise<number>;
   /** The tasks of lines that have not ended and wait for a channel or for their upstream to begin. */
   listQueuedTasks(batchId: string, limit: number): Promise<string[]>;
-  /** Moves a batch whose lines have all ended to the writing of its files. */
+  /** Moves a batch with ended lines alone to the writing of its files. */
   finishRun(lease: BatchLease, at: number): Promise<boolean>;
 }
 
@@ -127,9 +127,9 @@ export interface LineCharge {
   readonly nanos: bigint;
 }
 
-/** The sum of what the lines of a batch were charged. Each line counts once. */
+/** The sum of the charges of a batch. Each line counts once. */
 export interface BatchChargeStore {
-  /** The ended lines after a number whose charge is not counted, with the ids of their tasks or jobs. */
+  /** The ended lines after a number with an uncounted charge, with the ids of their tasks or jobs. */
   listUncharged(
     batchId: string,
     after: number,
@@ -145,7 +145,7 @@ export interface BatchChargeStore {
 }
 
 export interface BatchWriteStore {
-  /** The ended lines with or without a task after a number. Undefined: the lease is not held. */
+  /** The ended lines with or without a task after a number. Undefined if the lease is not held. */
   listEndedLines(
     lease: BatchLease,
     page: { readonly after: number; readonly limit: number; readonly withTask: boolean; readonly until: number },
@@ -159,9 +159,9 @@ export interface BatchWriteStore {
 
 export interface BatchRetentionStore {
   /**
-   * Removes lines of a batch that has ended: its files have what a client may read. Before, it passes the private objects
-   * of the calls that never became jobs to `removeObjects`. Returns how many rows it changed; 0 if every batch that has
-   * ended is without lines.
+   * Removes lines of a batch that has ended: its files have the parts that a client may read. Before, it passes the
+   * private objects of the calls that never became jobs to `removeObjects`. Returns how many rows it changed; 0 if
+   * every batch that has ended is without lines.
    */
   removeEndedLines(limit: number, removeObjects?: (objects: readonly string[]) => Promise<void>): Promise<number>;
   /** Removes lines of batches that ended before a time, then the batches. Returns how many rows. */

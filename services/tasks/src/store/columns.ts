@@ -133,7 +133,7 @@ export function inColumns<T extends object>(
   };
 }
 
-/** The texts of inserts that were made last, by their table. */
+/** The last texts of inserts, by their table. */
 const inserts = new Map<string, InsertText>();
 
 interface InsertText {
@@ -142,7 +142,10 @@ interface InsertText {
   readonly text: string;
 }
 
-/** The statement that inserts a row, with what follows its values. A table whose rows have the same columns has one text. */
+/**
+ * The statement that inserts a row, with the clauses after its values. A table with rows of the same columns has one
+ * text.
+ */
 export function toInsert(table: string, row: SqlRow, end = ''): SqlStatement {
   const names = Object.keys(row);
   const known = inserts.get(table);
@@ -156,7 +159,7 @@ function isSameList(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((name, at) => name === other[at]);
 }
 
-/** The statements that insert many rows of these columns, each of a number of rows that `inChunks` makes. */
+/** The statements that insert many rows of these columns, each of a number of rows from `inChunks`. */
 export function insertMany<N extends string>(
   table: string,
   names: readonly N[],

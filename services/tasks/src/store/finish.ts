@@ -16,7 +16,9 @@ export interface Finish {
   readonly expiresAt?: number | undefined;
   /** The time at which the work ended, according to its upstream. It is measured and not stored. */
   readonly upstreamEndedAt?: number | undefined;
-  /** The cause of a failure that no upstream reported; absent if its code tells. It is counted and not stored. */
+  /**
+   * The cause of a failure that no upstream reported. Absent if its code shows the cause. It is counted and not stored.
+   */
   readonly causedBy?: Cause | undefined;
   /** The `traceparent` that the event carries. */
   readonly trace?: string | undefined;
@@ -24,7 +26,7 @@ export interface Finish {
   readonly fetchMs?: number | undefined;
   /** True if only a task with an unknown outcome may end so. */
   readonly onlyIfUnknown?: boolean | undefined;
-  /** The decision that ends it. Without one that waits, such an end changes nothing. */
+  /** The decision that ends it. If no question waits, such an end has no effect. */
   readonly decision?: PersonDecision | undefined;
 }
 

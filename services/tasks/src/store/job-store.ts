@@ -36,7 +36,8 @@ export interface JobFinish {
 /** The beginning of a job. */
 export interface JobBeginStore {
   /**
-   * Writes the job, its call, its key and its counters, or nothing. Throws and writes nothing if the signal is aborted.
+   * Writes the job, its call, its key and its counters in one transaction. Throws and does not write if the signal is
+   * aborted.
    */
   beginJob(job: NewJob, signal?: AbortSignal): Promise<BeginResult>;
   /** Removes a job that was never started, with its key and its counters, and returns it. */
@@ -64,7 +65,7 @@ export interface JobLeaseStore {
   /** From now on the upstream may have been called. Returns whether the lease is still valid. */
   startJob(lease: JobLease, at: number): Promise<boolean>;
   requeueJob(lease: JobLease, requeue: Requeue): Promise<boolean>;
-  /** Jobs whose lease ended before this time. */
+  /** Jobs with a lease that ended before this time. */
   lostJobs(now: number, limit: number): Promise<readonly { readonly job: Job; readonly lease: JobLease }[]>;
 }
 
@@ -92,7 +93,7 @@ export interface PendingJobReader {
 /** The store of jobs. Only the holder of its lease changes a job, and a job ends once. */
 export interface JobStore extends JobBeginStore, JobLeaseStore, JobFinishStore, JobReader, PendingJobReader {}
 
-/** Removes what is no longer needed. Several processes may remove at once. */
+/** Removes old records. Several processes may remove at once. */
 export interface JobRetentionStore {
   /** The request objects of ended jobs. */
   spentBodies(limit: number): Promise<readonly { readonly jobId: string; readonly object: string }[]>;

@@ -16,7 +16,7 @@ export interface ChannelChange {
 
 /** A channel that gets no new work. */
 export interface Pause extends ChannelChange {
-  /** The time at which it is over by itself; undefined: an operator ends it. */
+  /** The time at which it is over by itself, undefined if an operator ends it. */
   readonly endsAt: number | undefined;
 }
 
@@ -32,8 +32,8 @@ export interface PauseReader {
 
 export interface PauseStore extends PauseReader {
   /**
-   * Pauses a channel and writes the act. A paused channel keeps its pause, and nothing is written. A pause that is over
-   * ends first, with its act. Returns its pause.
+   * Pauses a channel and writes the act. A paused channel keeps its pause, without a write. A pause that is over ends
+   * first, with its act. Returns its pause.
    */
   pause(pause: Pause): Promise<Pause>;
   /** Resumes a paused channel and writes the act. Returns whether it was paused. */
@@ -58,7 +58,7 @@ export const CALLS_MAX = 60 * PAUSES_MAX;
 /** The calls that a process of the gateway has given a channel in a second, or is about to. */
 export interface ChannelCalls {
   readonly channel: string;
-  /** Empty: every process. */
+  /** Empty for all processes together. */
   readonly process: string;
   /** The beginning of the second. */
   readonly at: number;
@@ -97,13 +97,13 @@ export interface NewAct {
   readonly action: Action;
   /** The id of a channel, task, job, account or model. */
   readonly subject: string;
-  /** Empty: none was given. */
+  /** Empty if no reason was given. */
   readonly reason: string;
   readonly detail?: object;
 }
 
 export interface ActStore {
-  /** Writes an act that changes nothing in this store. */
+  /** Writes an act that changes no other row of this store. */
   addAct(act: NewAct): Promise<void>;
   /** The newest first. */
   acts(
@@ -121,7 +121,7 @@ export interface MinuteReader {
 
 /** The counts of a process for a minute; those without a channel have an empty one. */
 export interface MinuteStore extends MinuteReader {
-  /** Writes the counts of a process. They replace what it wrote for the same minute and channel. */
+  /** Writes the counts of a process. They replace its earlier counts of the same minute and channel. */
   writeMinutes(process: string, rows: readonly MinuteRow[]): Promise<void>;
   /** Removes counts from before a minute. Returns how many were removed. */
   removeMinutes(before: number, limit: number): Promise<number>;
@@ -137,8 +137,8 @@ export interface FaultReader {
 
 export interface FaultStore extends FaultReader {
   /**
-   * Writes the faults of a process, which replace what it wrote for the same minute and subject, and failures of
-   * channels. One that is written already stays as it is.
+   * Writes the faults of a process, which replace its earlier faults of the same minute and subject, and failures of
+   * channels. A known failure stays as it is.
    */
   writeFaults(process: string, faults: readonly FaultRow[], failures: readonly NewChannelFailure[]): Promise<void>;
   /** Removes faults and failures from before a time. Returns how many were removed, of the kind with more. */
@@ -163,15 +163,15 @@ export interface NewServiceEvent {
 }
 
 export interface HandOverStore {
-  /** Writes what happened. What another process has written for the same minute stays. */
+  /** Writes events. An event that another process has written for the same minute stays. */
   addServiceEvents(events: readonly NewServiceEvent[]): Promise<void>;
   /** Since a time, the newest first. */
   listServiceEvents(at: number, limit: number): Promise<readonly ServiceEvent[]>;
   /** Since a time, the newest first. */
   raisedSince(at: number, limit: number): Promise<readonly RaisedAttention[]>;
-  /** The time up to which an operator has read; undefined: nothing yet. */
+  /** The time up to which an operator has read, undefined before the first mark. */
   findMark(actor: string): Promise<number | undefined>;
-  /** An earlier mark than the last one changes nothing. Returns the mark. */
+  /** An earlier mark than the last one has no effect. Returns the mark. */
   putMark(actor: string, readUntil: number): Promise<number>;
   /** Removes events and marks from before a time. Returns how many events were removed. */
   removeServiceEvents(before: number, limit: number): Promise<number>;
@@ -201,7 +201,10 @@ export interface NoteStore {
   /** The oldest first. */
   notes(subject: string): Promise<readonly Note[]>;
   findNote(id: string): Promise<Note | undefined>;
-  /** Writes a note and its act. Undefined: the subject has as many as it may. The same note again is written once. */
+  /**
+   * Writes a note and its act. Returns undefined if the subject has the most notes. The same note again is written
+   * once.
+   */
   addNote(note: NewNote): Promise<Note | undefined>;
   /** Removes a note and writes the act. Returns whether it was there. */
   endNote(end: NoteEnd): Promise<boolean>;

@@ -13,7 +13,7 @@ export interface PromptReading {
 export interface EndsAfter {
   /** The tasks that ended. */
   readonly taskIds: readonly string[];
-  /** The place of the last event; undefined: there is none. */
+  /** The place of the last event, undefined if there is no event. */
   readonly lastSeq: number | undefined;
   /** The time of the first event. */
   readonly firstAt: number | undefined;
@@ -38,7 +38,7 @@ export interface PromptStore {
     readonly before: string;
     readonly limit: number;
   }): Promise<readonly UnreadPrompt[]>;
-  /** Those of the tasks whose prompts have not been read. */
+  /** The tasks among these with unread prompts. */
   listUnreadPrompts(taskIds: readonly string[]): Promise<readonly UnreadPrompt[]>;
   /** Writes words and how far the reading has come, unless another process has come further. Returns whether it wrote. */
   keepPromptWords(from: PromptReading, to: PromptReading, prompts: readonly PromptWords[]): Promise<boolean>;

@@ -18,7 +18,7 @@ export interface QueuePlace {
   readonly notBefore?: number | undefined;
   /** The lane in which it waits from then on. */
   readonly nextLane?: string | undefined;
-  /** The counters that it takes at its turn, beside that of its channel. */
+  /** The counters that it takes at its turn, next to the counter of its channel. */
   readonly caps: readonly { readonly scope: string; readonly limit: number }[];
   /** The staged media of its order and of its source, for the plan of its attempts. */
   readonly mediaJson: string;
@@ -40,27 +40,27 @@ export interface ClaimedTask {
   readonly number: number;
 }
 
-/** `full` names the counter that has no room: that of the channel, or that of all tasks. */
+/** `full` names the full counter, of the channel or of all tasks. */
 export type Claim =
   | ({ readonly outcome: 'claimed' } & ClaimedTask)
   | { readonly outcome: 'empty' }
   | { readonly outcome: 'full'; readonly scope: string };
 
-/** The end of an attempt whose task returns to its place. */
+/** The end of an attempt with a task that returns to its place. */
 export interface ReturnedAttempt {
-  /** The last attempt of the task, and its owner: nothing is changed if the task has had another turn since. */
+  /** The last attempt of the task, and its owner: the task stays as it is if it has had another turn since. */
   readonly number: number;
   readonly owner: string;
   readonly channel: string;
   readonly error: string;
-  /** The class of the refusal; absent: the upstream was not asked. */
+  /** The class of the refusal. Absent if the upstream was not asked. */
   readonly fault?: string | undefined;
   readonly at: number;
-  /** The lane in which it waits from now on; absent: as before. */
+  /** The lane in which it waits from now on. Absent if it stays in its lane. */
   readonly lane?: string | undefined;
-  /** The time from which it waits there; absent: now. */
+  /** The time from which it waits there. Absent for now. */
   readonly notBefore?: number | undefined;
-  /** The refusals of the task from now on; absent: as before. */
+  /** The refusals of the task from now on. Absent if they stay as they are. */
   readonly refusals?: number | undefined;
 }
 
@@ -78,10 +78,10 @@ export interface QueueShare {
   readonly ofToken: number;
 }
 
-/** The tasks that wait for a channel. Accounts, and the tokens of an account, take turns by what they have used. */
+/** The tasks that wait for a channel. Accounts, and the tokens of an account, take turns by their usage. */
 export interface QueueStore {
   /**
-   * Gives the task of a create a place, and frees its counters. Its owner sees it from then on. Returns the task;
+   * Assigns the task of a create a place, and frees its counters. Its owner sees it from then on. Returns the task, or
    * undefined if another process has decided over its create.
    */
   enqueue(place: QueuePlace, owner: string): Promise<Task | undefined>;
@@ -93,18 +93,15 @@ export interface QueueStore {
   finishWaiting(taskId: string, finish: Finish): Promise<PhaseTimes | undefined>;
   /** Removes the place of a claimed task, once it does not return to it. */
   removePlace(taskId: string): Promise<void>;
-  /** Removes places whose tasks do not wait any more, because a process died before it did. Returns their number. */
+  /** Removes places of tasks that do not wait any more, because a process died before it did. Returns their number. */
   removeOldPlaces(limit: number): Promise<number>;
-  /**
-   * Forgets what accounts and tokens have used of lanes in which none waits, at most a number of each. Returns how many it
-   * forgot.
-   */
+  /** Forgets the usage of accounts and tokens in empty lanes, at most a number of each. Returns how many it forgot. */
   removeIdleFlows(limit: number): Promise<number>;
-  /** Lets tasks take turns from now on whose time has come, at most a number of them. Returns their number. */
+  /** Lets tasks take turns from now on if their time has come, at most a number of them. Returns their number. */
   startScheduled(now: number, limit: number): Promise<number>;
-  /** The names of the lanes in which tasks wait, without that of the tasks whose time has not come. */
+  /** The names of the lanes in which tasks wait, without the lane of the tasks before their time. */
   listLanes(): Promise<readonly string[]>;
-  /** The weight of an account in a lane, and what waits beside it. */
+  /** The weight of an account in a lane, and the other weights there. */
   readShare(lane: string, accountId: string, tokenId?: string): Promise<QueueShare>;
   /** The tasks that wait in vain since a time, the first one first. */
   listExpired(now: number, limit: number): Promise<readonly ExpiredTask[]>;
@@ -116,9 +113,9 @@ export interface QueueStore {
   listBlocked(after: string, limit: number): Promise<readonly string[]>;
 }
 
-/** A place that no process has claimed, with what decides when it has its turn. */
+/** A place that no process has claimed, with the facts that decide on its turn. */
 export interface FoundPlace extends Omit<QueuePlace, 'caps' | 'mediaJson' | 'refusals'> {
-  /** The lane in which it waits from `notBefore` on; absent: it waits for no time. */
+  /** The lane in which it waits from `notBefore` on. Absent if it waits for no time. */
   readonly nextLane?: string | undefined;
   readonly notBefore?: number | undefined;
   /** The number of unclaimed places of its token before it in its lane, up to 1000. */
@@ -165,7 +162,7 @@ export interface QueueDecision {
 }
 
 export interface WaitingReads {
-  /** Undefined: the task does not wait, or has its turn now. */
+  /** Undefined if the task does not wait, or has its turn now. */
   findPlace(taskId: string): Promise<FoundPlace | undefined>;
   /** By their names, up to `LANES_MAX`. */
   listWaitingLanes(): Promise<readonly WaitingLane[]>;
@@ -179,7 +176,7 @@ export interface WaitingReads {
     whose: { readonly accountId: string; readonly tokenId?: string | undefined },
     limit: number,
   ): Promise<readonly Task[]>;
-  /** The models whose lanes get no turns. */
+  /** The models with lanes that get no turns. */
   listHeldModels(): Promise<readonly string[]>;
 }
 
@@ -191,11 +188,11 @@ export interface QueueOperatorStore extends WaitingReads {
     to: { readonly weight: number; readonly until?: number | undefined },
     by: QueueDecision,
   ): Promise<void>;
-  /** Gives accounts the weight 1 whose weight has ended. Returns their number. */
+  /** Resets accounts with an ended weight to the weight 1. Returns their number. */
   endOldWeights(now: number, limit: number): Promise<number>;
-  /** Takes their turns from an account or a model. Returns false, and writes nothing, if they were held before. */
+  /** Withholds the turns of an account or a model. Returns false, and does not write, if they were held before. */
   holdQueue(subject: QueueSubject, by: QueueDecision): Promise<boolean>;
-  /** Gives them back. Returns whether they were held. */
+  /** Releases them. Returns whether they were held. */
   releaseQueue(subject: QueueSubject, by: QueueDecision): Promise<boolean>;
   /**
    * Lets a task wait in the lane of another class, or before all others of its token there. Returns the name of the lane;

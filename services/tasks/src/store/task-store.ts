@@ -26,7 +26,7 @@ export interface NewTask extends TaskOrigin, NewWork {
 interface ChannelPlace {
   readonly channel: string;
   readonly inFlightMax: number;
-  /** The account of the task, and what it may have of the places; absent: only the channel counts it. */
+  /** The account of the task, and its share of the places. Absent if only the channel counts it. */
   readonly ofAccount?: { readonly accountId: string; readonly inFlightMax: number };
 }
 
@@ -44,7 +44,7 @@ export interface Attempt {
   readonly upstreamId?: string | undefined;
   readonly outcome: 'started' | 'accepted' | 'refused' | 'unknown';
   readonly error?: string | undefined;
-  /** The class of a refusal, as adapters name it; absent: the upstream was not asked. */
+  /** The class of a refusal, as adapters name it. Absent if the upstream was not asked. */
   readonly fault?: string | undefined;
   readonly startedAt: number;
   readonly endedAt?: number | undefined;
@@ -76,7 +76,7 @@ export interface HistoryEntry {
   readonly detailJson: string;
 }
 
-/** The changes that a poll makes while the task is unfinished. */
+/** The changes by a poll while the task is unfinished. */
 export interface Progress {
   readonly state: State;
   readonly upstreamStatus?: string | undefined;
@@ -98,14 +98,16 @@ export interface KeyReader {
 
 /** The beginning of a create, and its refusal. */
 export interface BeginStore extends KeyReader {
-  /** Writes the task, its key and its counters, or nothing. Throws and writes nothing if the signal is aborted. */
+  /**
+   * Writes the task, its key and its counters in one transaction. Throws and does not write if the signal is aborted.
+   */
   begin(task: NewTask, signal?: AbortSignal): Promise<BeginResult>;
   /** Writes the length of a task after its videos are probed. */
   measure(taskId: string, seconds: number): Promise<void>;
   /** Writes the staged media of the order, by their index in its content. */
   keepStaged(taskId: string, staged: Readonly<Record<number, StagedMedia>>): Promise<void>;
   /**
-   * Refuses a create: hides it, removes what its owner wrote in it, ends an attempt that was not sent, frees its key and
+   * Refuses a create: hides it, removes the texts of its owner, ends an attempt that was not sent, frees its key and
    * its counters. Returns whether it was still `submitting`.
    */
   refuse(taskId: string, failure: Failure, at: number): Promise<boolean>;
@@ -119,8 +121,8 @@ export interface AttemptStore {
    */
   startAttempt(taskId: string, attempt: StartedAttempt): Promise<boolean>;
   /**
-   * `accepted`: this call changed the task. `id_known`: another task has that work, and nothing was written. Undefined:
-   * the task was decided over before.
+   * Returns `accepted` if this call changed the task, `id_known` without a write if another task has that work, and
+   * undefined if the task was decided over before.
    */
   accept(
     taskId: string,
@@ -143,21 +145,21 @@ export interface AttemptStore {
 /** The owner of a create, or of a claimed task, that was taken from its process. */
 export const DISOWNED = 'nobody';
 
-/** The changes that the recovery makes to the creates of other processes. */
+/** The changes by the recovery to the creates of other processes. */
 export interface TakeoverStore {
   /**
    * Takes a create or a claimed task from its process, which can then start no further attempt. Returns whether a
    * process still had it.
    */
   disown(taskId: string): Promise<boolean>;
-  /** Gives upstream work to a task with an unknown outcome. Returns false if another task has that work. */
+  /** Assigns upstream work to a task with an unknown outcome. Returns false if another task has that work. */
   adopt(taskId: string, upstreamId: string, at: number): Promise<boolean>;
 }
 
 /** The steps of a create that are durable before and after each call of another service or an upstream. */
 export interface CreateStore extends BeginStore, AttemptStore, TakeoverStore {}
 
-/** The filter of a list: what every list has, and what only some have. */
+/** The filter of a list: the members of every list, and the members of some. */
 export interface ListFilter extends TaskFilter {
   readonly taskIds?: readonly string[] | undefined;
   /** The times of creation: from the first one on, and before the second one. */
@@ -193,7 +195,7 @@ export interface TaskStep {
 /** A number of tasks that match. */
 export interface TaskCount {
   readonly count: number;
-  /** False: there may be more. */
+  /** False if there may be more. */
   readonly isWhole: boolean;
 }
 
@@ -245,8 +247,8 @@ export interface ReadStore extends TaskReader, TaskLister, HistoryReader {
   /** The time from which on the first finished task waits to be settled. */
   findFirstUnsettled(): Promise<number | undefined>;
   /**
-   * Finished tasks whose settlement is due before a time. Also those due after a time that none can have unless the
-   * clock was set back.
+   * Finished tasks with a settlement that is due before a time, or after a time that is impossible unless the clock was
+   * set back.
    */
   listUnsettled(which: {
     readonly before: number;
@@ -275,7 +277,7 @@ export interface Change {
 
 /** Versions of tasks. Each change that an owner can see gives the task a later `updatedAt`. */
 export interface VersionReader {
-  /** The versions of those of the tasks that an owner can see. */
+  /** The versions of the tasks among these that an owner can see. */
   versions(taskIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Tasks of some accounts in the order of their last changes, after a position. Removed tasks may be among them. */
   listChanges(accountIds: readonly string[], after: ChangePosition, limit: number): Promise<readonly Change[]>;
@@ -309,8 +311,8 @@ export interface TaskLeaseStore {
 /** The due times of tasks: the time at which a task is polled. */
 export interface DueTimeStore {
   /**
-   * Makes tasks due whose due time is impossibly late, because the clock was set back. Returns their number, up to
-   * `limit`.
+   * Resets tasks with an impossibly late due time, because the clock was set back, so that they are due now. Returns
+   * their number, up to `limit`.
    */
   pullIn(
     channel: string,
@@ -325,8 +327,8 @@ export interface DueTimeStore {
 
 export interface ProgressStore {
   /**
-   * Writes what a poll found, unless the task has ended. Returns whether it wrote. `updatedAt` moves only if the owner
-   * sees a difference.
+   * Writes the outcome of a poll, unless the task has ended. Returns whether it wrote. `updatedAt` moves only if the
+   * owner sees a difference.
    */
   progress(taskId: string, from: State, to: Progress, note?: Note): Promise<boolean>;
 }
@@ -347,7 +349,10 @@ export interface EndedTaskStore {
   putOffSettlement(taskId: string, to: number): Promise<void>;
   /** Hides a finished task from its owner, and removes its content and its words. Returns false if it was hidden before. */
   remove(taskId: string, at: number): Promise<boolean>;
-  /** Erases what this process has removed from the files of an embedded database. Others being in its way, it is repeated. */
+  /**
+   * Erases the rows that this process has removed from the files of an embedded database. It is repeated if others are
+   * in its way.
+   */
   eraseRemoved(): Promise<void>;
 }
 
@@ -395,7 +400,7 @@ export interface AttentionStore {
   isWaiting(taskId: string): Promise<boolean>;
   /**
    * Ends the wait, by a person or by the service, for any reason or only for the given one. `why` are the words of a
-   * person, whose decision becomes an act. Returns whether it waited.
+   * person: the decision becomes an act. Returns whether it waited.
    */
   resolve(
     taskId: string,
@@ -423,7 +428,7 @@ export interface ProcessStore {
   listClockDoubts(from: number): Promise<readonly number[]>;
 }
 
-/** Removes what is no longer needed. Several processes may remove at once. */
+/** Removes old records. Several processes may remove at once. */
 export interface RetentionStore {
   /**
    * Removes settled tasks that ended before a time, the oldest first, with their attempts, history, attention and keys.

@@ -3,7 +3,7 @@ import type { AttentionStore, FinishStore } from './task-store.ts';
 
 type Tell = (taskId: string) => void;
 
-/** A store that tells when a task begins or ceases to wait for a person. */
+/** Wraps a store: listeners are notified when a task begins or ceases to wait for a person. */
 export function tellAttention<S extends AttentionStore & FinishStore>(store: S, tell: Tell): S {
   return {
     ...store,
@@ -25,7 +25,7 @@ export function tellAttention<S extends AttentionStore & FinishStore>(store: S, 
   };
 }
 
-/** A store that tells when a job begins to wait for a person. */
+/** Wraps a store: listeners are notified when a job begins to wait for a person. */
 export function tellJobAttention<S extends JobFinishStore>(store: S, tell: Tell): S {
   return {
     ...store,

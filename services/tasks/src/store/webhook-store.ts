@@ -34,7 +34,7 @@ export interface EndpointChange {
 }
 
 export interface EndpointSettingsStore {
-  /** Writes the endpoint with its secret. Returns false, and writes nothing, if the account has `max` already. */
+  /** Writes the endpoint with its secret. Returns false, and does not write, if the account has `max` already. */
   addEndpoint(endpoint: Endpoint, secret: SealedSecret, max: number): Promise<boolean>;
   findEndpoint(accountId: string, endpointId: string): Promise<Endpoint | undefined>;
   /** The newest first, after a position. */
@@ -43,13 +43,13 @@ export interface EndpointSettingsStore {
     page: { readonly limit: number; readonly after?: string | undefined },
   ): Promise<readonly Endpoint[]>;
   /**
-   * Changes settings. A change that enables the endpoint forgets its failures and makes its pending deliveries due; one
-   * that disables it ends them as failed. Undefined: there is no such endpoint.
+   * Changes settings. A change that enables the endpoint forgets its failures and reschedules its pending deliveries
+   * for now; a change that disables it ends them as failed. Returns undefined if there is no such endpoint.
    */
   updateEndpoint(accountId: string, endpointId: string, change: EndpointChange): Promise<Endpoint | undefined>;
   /** Removes an endpoint with its secret and its receiver, and ends its pending deliveries as failed. */
   removeEndpoint(accountId: string, endpointId: string, at: number): Promise<boolean>;
-  /** The health of endpoints, by id; of an endpoint that nothing was sent to, none. */
+  /** The health of endpoints, by id. An endpoint without a delivery has no health. */
   readHealth(endpointIds: readonly string[]): Promise<ReadonlyMap<string, Health>>;
 }
 
@@ -57,13 +57,13 @@ export interface EndpointSettingsStore {
 export interface EndpointStore extends EndpointSettingsStore, SecretStore {}
 
 export interface EventWriter {
-  /** Writes an event that no transaction of a task or a job writes. A known id changes nothing. */
+  /** Writes an event outside the transactions of tasks and jobs. A known id has no effect. */
   addEvent(event: ClientEvent): Promise<void>;
 }
 
 export interface EventDispatcher {
   /**
-   * Gives the oldest new events their places, and writes a delivery for each receiver that hears them. One process does
+   * Assigns the oldest new events their places, and writes a delivery for each subscribed receiver. One process does
    * this at a time.
    */
   dispatch(options: { readonly now: number; readonly limit: number }): Promise<DispatchCounts>;
@@ -78,7 +78,7 @@ export interface DispatchCounts {
 
 /** The places of events in the streams of their accounts. */
 export interface EventPlaceReader {
-  /** The place of an event of an account; undefined: it is not kept, or not dispatched yet. */
+  /** The place of an event of an account. Undefined if it is not kept, or not dispatched yet. */
   findPlace(accountId: string, eventId: string): Promise<number | undefined>;
   /** The last event of an account. */
   lastEvent(accountId: string): Promise<DispatchedEvent | undefined>;
@@ -122,7 +122,7 @@ export interface LeasedReceiver {
   readonly health: Health;
   /** The count of its circuit. */
   readonly circuit: number;
-  /** Undefined: the URLs come with the deliveries. */
+  /** Undefined if the URLs come with the deliveries. */
   readonly endpoint?: Endpoint | undefined;
   readonly deliveries: readonly Delivery[];
 }
@@ -137,17 +137,18 @@ export interface ReceiverRecord {
   readonly hasRecovered: boolean;
   /** Disables the endpoint, in the same transaction. */
   readonly disable?: DisabledReason | undefined;
-  /** Gives the lease back. */
+  /** Returns the lease. */
   readonly returned: boolean;
   readonly at: number;
 }
 
 export interface ReceiverLeaseStore {
-  /** No receiver is due before this moment; undefined: none has a due time. */
+  /** No receiver is due before this moment. Undefined if no receiver has a due time. */
   findFirstDue(): Promise<number | undefined>;
   /**
-   * Leases receivers with due deliveries. Accounts share: none gets more than `perAccount` leases at one time, except by
-   * calls at the same moment. A receiver whose attempts fail in a row gets one delivery, any other at most `deliveries`.
+   * Leases receivers with due deliveries. Accounts share: no account gets more than `perAccount` leases at one time,
+   * except by calls at the same moment. A receiver with consecutive failed attempts gets one delivery, any other at
+   * most `deliveries`.
    */
   leaseReceivers(options: {
     /** Names the process of the worker. */
@@ -173,9 +174,9 @@ export interface ReceiverLeaseStore {
 
 export interface AttemptRecorder {
   /**
-   * Writes what was done under leases, with one record for a receiver. A lease holds until it is given back or another
-   * one is taken, even after its end. The state of a delivery that has ended stays; a record that comes twice changes
-   * nothing. Returns the receivers whose lease is lost.
+   * Writes the attempts under leases, with one record for a receiver. A lease holds until it is returned or another one
+   * is taken, even after its end. The state of a delivery that has ended stays, and a repeated record has no effect.
+   * Returns the receivers with a lost lease.
    */
   recordAttempts(records: readonly ReceiverRecord[]): Promise<readonly string[]>;
 }
@@ -210,7 +211,7 @@ export interface ResendStore {
 /** Deliveries and their leases. */
 export interface DeliveryStore extends ReceiverLeaseStore, AttemptRecorder, DeliveryReader, ResendStore {}
 
-/** Removes what is no longer needed. Several processes may remove at once. */
+/** Removes old records. Several processes may remove at once. */
 export interface WebhookRetentionStore {
   /** Removes ended deliveries with their attempts, events and idle receivers that are older than a time. */
   removeOldWebhooks(which: { readonly before: number; readonly limit: number }): Promise<number>;

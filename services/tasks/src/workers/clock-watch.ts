@@ -8,8 +8,8 @@ export interface ClockWatch {
   /** Notes the time of this process. Called at each heartbeat, also at one that fails. */
   noteOwn(now: number): void;
   /**
-   * Notes a heartbeat of another process, which came between `after` and `now`. Returns whether its time is earlier than
-   * that. Such a heartbeat can have waited for a slow database, but two in a row tell of a clock that is behind.
+   * Records a heartbeat of another process, which came between `after` and `now`. Returns whether its time is earlier
+   * than that. Such a heartbeat can have waited for a slow database, but two in a row show a clock that is behind.
    */
   noteNew(
     heartbeat: number,
@@ -18,8 +18,8 @@ export interface ClockWatch {
   /** Notes a heartbeat of another process that may be dead for long. */
   noteOld(heartbeat: number, now: number): void;
   /**
-   * True as long as nothing was noticed. The times that were written before stay in doubt, so it does not become true
-   * again in the life of the process.
+   * True until a doubt is recorded. The times that were written before stay in doubt, so it does not become true again
+   * in the life of the process.
    */
   areTrusted(now: number): boolean;
 }

@@ -51,7 +51,7 @@ export interface RunningWebhooks {
   readonly wake: () => void;
 }
 
-/** Starts what turns the ends of work into events, streams and deliveries. */
+/** Starts the workers that turn the ends of work into events, streams and deliveries. */
 export async function startWebhooks(
   foundation: Foundation,
   parts: WebhookParts,

@@ -8,8 +8,8 @@ const CREATES_MS_MAX = 5000;
 const CHECK_MS = 100;
 
 /**
- * Ends the polls and the turns of the queue, and waits for the creates, whose callers may have left. Other processes go on
- * with the polls and the turns.
+ * Ends the polls and the turns of the queue, and waits for the running creates, also without their callers. Other
+ * processes continue the polls and the turns.
  */
 export async function drainWork(
   deps: Deps,

@@ -23,9 +23,9 @@ const REMOVE_IDLE_MS = 60_000;
 export type OperatorParts = Omit<OperatorDeps, 'clock' | 'log' | 'announcePause'>;
 
 /**
- * Starts what serves operators: the pauses of channels are known before this resolves, and taken up later within
- * seconds; the counts of this process are written every ten seconds and once at the stop. The limits of the channels know
- * before this resolves what any process gave them in the last minute.
+ * Starts the workers for operators. The pauses of channels are known before this resolves, and taken up later within
+ * seconds; the counts of this process are written every ten seconds and once at the stop. The limits of the channels
+ * know before this resolves the calls of all processes in the last minute.
  */
 export async function startOperators(
   { clock, log, bus, metrics }: Foundation,

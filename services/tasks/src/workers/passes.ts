@@ -37,7 +37,7 @@ const ERASE_IDLE_MS = 5000;
 const SWEEP_IDLE_MS = 1000;
 const BATCH_IDLE_MS = 100;
 const PROMPTS_IDLE_MS = 2000;
-/** A service whose tasks are read for the first time leaves its database to creates. */
+/** A service that reads its tasks for the first time leaves its database to creates. */
 const PROMPTS_APART_MS = 100;
 
 export interface WorkerParts {
@@ -85,8 +85,8 @@ export function listPasses(
 const findNothingDue = async (): Promise<NextDue> => NOTHING_DUE;
 
 /**
- * The pass; after one that did nothing, `findDue` tells when work is due next. The process that makes work wakes its own
- * pass, so only the work of a process that has died waits for the end of a rest.
+ * The pass. After a pass without work, `findDue` returns when work is due next. The process that adds work wakes its
+ * own pass, so only the work of a process that has died waits for the end of a rest.
  */
 function withNextDue(
   pass: () => Promise<number>,
@@ -139,7 +139,7 @@ function jobPasses(jobs: JobDeps, isAlone: boolean): readonly Pass[] {
   ];
 }
 
-/** Undefined: a lease may end soon. One that begins now ends later. */
+/** Undefined if a lease may end soon. A lease that begins now ends later. */
 async function findNextLoss({ jobs, clock, limits }: JobDeps): Promise<NextDue | undefined> {
   const rest = clock.now() + Math.min(REST_MAX_MS, limits.leaseMs);
   return (await jobs.lostJobs(rest, 1)).length === 0 ? { dueAt: rest } : undefined;

@@ -15,7 +15,7 @@ import { AHEAD_MS } from '../store/task-store.ts';
 
 /** Calls of one channel that may run at once. Each polls one work, or several where the upstream reads several. */
 const PARALLEL_MAX = 64;
-/** Tasks of one channel in work, including those whose poll has ended and whose result is being fetched. */
+/** Tasks of one channel in work, including tasks after their poll, while the result is being fetched. */
 const IN_WORK_MAX = 512;
 /**
  * Under load a claim waits until this many tasks can begin, or for `CLAIM_WAIT_MS`. Claims of one task each cost more
@@ -67,7 +67,7 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
       await correctClock(channelId);
       if (state.hasUnknownLeases) await dropUnknownLeases(deps, state, channelId);
       const dueAt = await findNextDue(deps, channelId);
-      // work that ends meanwhile can make its task due at any time, so only an idle poller rests
+      // work that ends meanwhile can become due at any time, so only an idle poller rests
       if (dueAt > deps.clock.now()) return state.running.size === 0 ? { dueAt } : 0;
       const waitMs = current.polls.waitMs();
       if (waitMs > 0) return { dueAt: deps.clock.now() + Math.min(waitMs, REST_MAX_MS) };
@@ -81,8 +81,8 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
 }
 
 /**
- * The moment at which a task is due, if nothing wakes the poller before and no poll is running. A task that any process
- * accepts in the meantime is due later. A process that makes a task due at once wakes its own poller.
+ * The moment at which a task is due, if the poller is not woken before and no poll is running. A task that any process
+ * accepts in the meantime is due later. A process that sets a task due at once wakes its own poller.
  */
 async function findNextDue({ store, clock, pollPlan }: Deps, channelId: string): Promise<number> {
   const now = clock.now();

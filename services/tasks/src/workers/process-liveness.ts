@@ -5,7 +5,7 @@ import { watchClocks } from './clock-watch.ts';
 import type { ClockWatch } from './clock-watch.ts';
 
 export const HEARTBEAT_MS = 1000;
-/** A process whose heartbeat has not changed in this many heartbeats of this process after the first is dead. */
+/** A process with a heartbeat that has not changed in this many heartbeats of this process after the first is dead. */
 export const MISSED_HEARTBEATS_MAX = 10;
 /** No other process takes this one for dead so soon after it sent a heartbeat. */
 const KNOWN_ALIVE_MS = (MISSED_HEARTBEATS_MAX - 2) * HEARTBEAT_MS;
@@ -17,13 +17,13 @@ const CHECK_MS = 5000;
 /** Knows which processes on the same database are alive. */
 export interface ProcessLiveness {
   /**
-   * Sends a heartbeat and looks at those of the others. Both wait for no other work of the database, so that a busy
-   * process is not taken for a dead one.
+   * Sends a heartbeat and reads the heartbeats of the others. Both wait for no other work of the database, so that a
+   * busy process is not taken for a dead one.
    */
   beat(): Promise<number>;
   /** Takes over the work of dead processes. */
   takeOver(): Promise<number>;
-  /** Settles what a crash interrupted, before the service is ready. */
+  /** Settles the work that a crash interrupted, before the service is ready. */
   recoverAtStart(): Promise<void>;
   /** The number of live processes at the last heartbeat, this one included. */
   count(): number;
@@ -32,7 +32,7 @@ export interface ProcessLiveness {
    * leases of before, and no process would free a later one.
    */
   isKnownAlive(): boolean;
-  /** False once the clocks of live processes differ, or that of this process was set. */
+  /** False once the clocks of live processes differ, or the clock of this process was set. */
   areClocksTrusted(): boolean;
 }
 
@@ -75,7 +75,7 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
     return 0;
   };
   let checkedAt: number | undefined;
-  /** Only a create that was given up, or whose end could not be written, is left without the death of a process. */
+  /** Only a create that was given up, or that could not write its end, is left without the death of a process. */
   const isCheckDue = (): boolean =>
     seen.values().some(isDead) ||
     deps.creating.values().some((now) => now === 'given_up') ||
@@ -121,7 +121,7 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
   };
 }
 
-/** `after`: the time of the look before; undefined: this is the first one. */
+/** `after` is the time of the poll before, undefined for the first one. */
 function noteHeartbeat(
   clocks: ClockWatch,
   before: OtherProcess | undefined,

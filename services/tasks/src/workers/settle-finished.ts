@@ -22,9 +22,9 @@ const BACKOFF_DOUBLINGS_MAX = 10;
 export type SlowSettlements = Map<string, Promise<void>>;
 
 /**
- * One pass over finished tasks that are not settled. A settlement that fails waits longer each time, and one that gets
- * no answer outlasts its pass, so neither blocks the others. One statement marks those that were settled in the pass:
- * if it is lost, they are settled again, which changes nothing. Returns how many tasks were settled.
+ * Runs one pass over finished tasks that are not settled. A settlement that fails waits longer each time, and a
+ * settlement without an answer outlasts its pass, so neither blocks the others. One statement marks the settled tasks
+ * of the pass: if it is lost, they are settled again, without effect. Returns how many tasks were settled.
  */
 export async function settleFinished(deps: Deps, slow: SlowSettlements = new Map()): Promise<number> {
   const tasks = await listTasksToSettle(deps, slow);
@@ -52,8 +52,8 @@ export async function settleFinished(deps: Deps, slow: SlowSettlements = new Map
 }
 
 /**
- * The moment at which the next settlement is due; undefined: some are under way. A task that ends in the meantime is due
- * later.
+ * The moment at which the next settlement is due, undefined while settlements are under way. A task that ends in the
+ * meantime is due later.
  */
 export async function findNextSettlement({ store, clock }: Deps, slow: SlowSettlements): Promise<NextDue | undefined> {
   if (slow.size > 0) return undefined;
@@ -67,7 +67,7 @@ async function markSettled({ store, clock, count }: Deps, taskIds: readonly stri
   count.settled(taskIds.length);
 }
 
-/** The tasks to settle now, without those whose settlement is under way. */
+/** The tasks to settle now, without tasks that are being settled. */
 async function listTasksToSettle({ store, clock }: Deps, slow: SlowSettlements): Promise<readonly UnsettledTask[]> {
   const now = clock.now();
   const found = await store.listUnsettled({
@@ -88,8 +88,8 @@ async function waitForSettlements({ clock }: Deps, works: readonly Promise<void>
 const CONFIRM = { name: 'confirm settlement' };
 
 /**
- * The tasks whose money their events have settled, which is the rule: one call for all of a pass. Without an answer each
- * is asked about on its own. A refused create has more to undo than its hold.
+ * The tasks that their events have settled, as most are: one call for all of a pass. Without an answer, billing is
+ * asked about each on its own. A refused create has more to undo than its hold.
  */
 async function findEnded({ billing, clock, log }: Deps, tasks: readonly UnsettledTask[]): Promise<ReadonlySet<string>> {
   const ids = tasks.flatMap(({ id, admission }) => (admission === 'refused' ? [] : [id]));

@@ -1,6 +1,6 @@
 /** From this share of its time on, a process is busy. */
 const BUSY = 0.7;
-/** A shorter time says nothing. */
+/** A shorter time is too short to judge. */
 const LOOK_MS = 100;
 /** Work that can wait begins after this time, however busy the process is. */
 const DEFERRED_MAX_MS = 3000;

@@ -55,7 +55,7 @@ export interface QueueWorker extends TurnWatch {
 interface TurnState {
   /** The tasks that this process submits now. */
   readonly running: Set<string>;
-  /** Channels that get nothing from the queue before a time. */
+  /** Channels that get no task from the queue before a time. */
   readonly heldOff: Map<string, number>;
   /** The refusals in a row of a channel. */
   readonly refusals: Map<string, RefusalsInRow>;
@@ -70,7 +70,7 @@ interface TurnState {
   sweptAt: number;
   /** The time at which idle flows were forgotten. */
   forgotAt: number;
-  /** The last token that a sweep has tried again; empty: the next sweep begins with the first one. */
+  /** The last token that a sweep has tried again. If it is empty, the next sweep begins with the first token. */
   triedAgain: string;
 }
 
@@ -114,7 +114,7 @@ export function turnTaker(deps: Deps, replicas: () => number, wake: () => void):
   };
 }
 
-/** Without tasks that wait, nothing wakes the worker, and it only looks for those of other processes. */
+/** Without waiting tasks the worker is not woken, and it only polls for tasks of other processes. */
 export function startQueue(deps: Deps, replicas: () => number): QueueWorker {
   const taker = turnTaker(deps, replicas, () => {
     worker.wake();
@@ -158,7 +158,10 @@ async function unblockFreed({ store }: Deps, { freed }: TurnState): Promise<void
   for (const tokenId of tokens) await store.unblock(tokenId);
 }
 
-/** Repairs what a process left that died, ends the weights whose time is over, and tries tokens again whose tasks ended in other processes. */
+/**
+ * Cleans up after a process that died, ends expired weights, and tries tokens again after tasks ended in other
+ * processes.
+ */
 async function sweep({ store, clock }: Deps, state: TurnState): Promise<void> {
   await store.removeOldPlaces(OLD_PLACES_MAX);
   await store.endOldWeights(clock.now(), OLD_WEIGHTS_MAX);
@@ -182,7 +185,7 @@ async function readLanes({ store, queue }: Deps): Promise<readonly string[]> {
   return lanes;
 }
 
-/** The lanes without those of a model that an operator holds. */
+/** The lanes, without the lanes of models that an operator holds. */
 async function dropHeld({ store }: Deps, lanes: readonly string[]): Promise<readonly string[]> {
   if (lanes.length === 0) return lanes;
   const held = new Set(await store.listHeldModels());
@@ -204,8 +207,8 @@ interface Turns {
 }
 
 /**
- * Gives the models a turn after the other, as long as one of them takes it. Returns the time at which a channel has room
- * again.
+ * Gives the models a turn after the other, as long as one of them takes it. Returns the time at which a channel has
+ * room again.
  */
 async function takeTurns(deps: Deps, turns: Turns, lanes: readonly string[]): Promise<number> {
   const { state } = turns;
@@ -243,11 +246,14 @@ function groupByModel(lanes: readonly string[]): readonly LaneGroup[] {
 interface GroupTurn {
   /** The time at which a channel of a lane that took no turn has room again. */
   readonly dueAt: number;
-  /** The lanes that may take another turn; undefined: none of them took one. */
+  /** The lanes that may take another turn. Undefined if no lane took a turn. */
   readonly left: LaneGroup | undefined;
 }
 
-/** Gives a turn to the first lane that takes it. One that takes none now takes none in the whole pass. */
+/**
+ * Gives a turn to the first lane that takes it. A lane that does not take a turn now does not take one in the whole
+ * pass.
+ */
 async function takeGroupTurn(deps: Deps, turns: Turns, { key, lanes }: LaneGroup): Promise<GroupTurn> {
   const { turns: counts } = turns.state;
   const count = counts.get(key) ?? 0;
@@ -265,7 +271,9 @@ async function takeGroupTurn(deps: Deps, turns: Turns, { key, lanes }: LaneGroup
   return { dueAt, left: undefined };
 }
 
-/** Submits the next task of a lane on the first of its channels that has room, or tells when one may have room. */
+/**
+ * Submits the next task of a lane on the first of its channels that has room, or returns when a channel may have room.
+ */
 async function takeTurn(deps: Deps, turns: Turns, lane: string): Promise<'taken' | number> {
   let dueAt = Infinity;
   for (const runtime of listLaneChannels(deps, lane)) {
@@ -308,13 +316,13 @@ function claimOn({ store, processId, clock }: Deps, lane: string, { channel }: C
   return store.claim(lane, { channel: id, inFlightMax }, { owner: processId, at: clock.now() });
 }
 
-/** Leaves equal pauses within the minute, so that no channel takes all that waits in a moment and then nothing. */
+/** Leaves equal pauses within the minute, so that no channel takes all waiting tasks in a moment and then idles. */
 function pace({ clock }: Deps, { state, replicas }: Turns, runtime: ChannelRuntime): void {
   const { id } = runtime.channel.settings;
   const apartMs = Math.min(runtime.creates.paceMs(), computeLongestPace(runtime)) * replicas();
   const now = clock.now();
   const planned = state.heldOff.get(id) ?? 0;
-  // a submission that is a little late delays none of the next ones
+  // a submission that is a little late does not delay the next ones
   state.heldOff.set(id, (now - planned < LATE_MS_MAX ? planned : now) + apartMs);
 }
 

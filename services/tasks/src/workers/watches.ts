@@ -24,7 +24,7 @@ export interface WatchParts {
   readonly metrics: Metrics;
 }
 
-/** Starts what all watches of this process share: its reads, its announcements and its heartbeats. */
+/** Starts the shared workers of all watches of this process: its reads, its announcements and its heartbeats. */
 export async function startWatches(
   { store, clock, log, bus, metrics }: WatchParts,
   lifecycle: Lifecycle,

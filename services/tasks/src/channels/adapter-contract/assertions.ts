@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** Asserts that two values have the same members, where an undefined member is as good as none. */
+/** Asserts that two values have the same members. An undefined member counts as absent. */
 export function assertSame(actual: unknown, expected: unknown): void {
   assert.deepEqual(dropUndefined(actual), dropUndefined(expected));
 }

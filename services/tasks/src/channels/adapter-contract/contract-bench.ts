@@ -70,7 +70,7 @@ export function benchCase(contract: Contract, name: string, check: (bench: Bench
   };
 }
 
-/** Returns a case that needs no channel, because what it shows depends on values alone. */
+/** Returns a case that needs no channel, because it depends on values alone. */
 export function pureCase(name: string, check: () => Promise<void> | void): ContractCase {
   return {
     name,
@@ -123,7 +123,7 @@ function newBench({ subject }: Contract, upstream: ScriptedUpstream, opened: Cha
   };
 }
 
-/** A clock whose sleeps end together, when the case says so. */
+/** A clock with sleeps that end together, when the case says so. */
 function newDeadlineClock(): { readonly clock: Clock; readonly end: () => void } {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   return {

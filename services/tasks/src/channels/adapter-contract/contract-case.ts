@@ -67,10 +67,10 @@ export interface SubmitAnswerCase extends Case {
   readonly submission: Submission;
 }
 export interface PollCase extends Case {
-  /** One answer, or those of several calls. */
+  /** One answer, or the answers to several calls. */
   readonly answer?: ScriptedAnswer;
   readonly answers?: readonly ScriptedAnswer[];
-  /** Absent: any GET without a body. */
+  /** The default is any GET without a body. */
   readonly request?: RequestMade;
   readonly requests?: readonly RequestMade[];
   readonly polled: PollResult;

@@ -175,7 +175,9 @@ async function buildBody(
   return request.json ?? request.form ?? {};
 }
 
-/** Undefined: the adapter refuses a value of a field beside the rest of the order, so it leaves nothing out. */
+/**
+ * Undefined if the adapter refuses a value of a field next to the rest of the order, so it never leaves a value out.
+ */
 async function buildBodyIfFit(
   contract: Contract,
   extraJson: string,
@@ -199,7 +201,7 @@ function drawExtra(draw: Draw, declared: readonly string[]): string {
 }
 
 /**
- * Asserts that a body is the plain one, and that what was added is no address and under no name of a media file. An
+ * Asserts that a body is the plain one, and that an added member is no address and has no name of a media file. An
  * upstream can have other names for declared fields, also inside a member of its own.
  */
 function assertHarmless(sent: object, plain: object, declared: readonly string[]): void {

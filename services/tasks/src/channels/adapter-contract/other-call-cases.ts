@@ -5,9 +5,9 @@ import type { Contract } from './contract-bench.ts';
 import { readCases } from './contract-case.ts';
 import type { CancelCase, ContractCase, ListCase, TestCase } from './contract-case.ts';
 
-/** An upstream must not be able to make a list read more pages than this. */
+/** The most pages of a list that an upstream can cause to be read. */
 const PAGES_SEEN_MAX = 100;
-/** The case of an API without a list, and of one without a cancel: no call is made. */
+/** The case of an API without a list, or without a cancel: no call is sent. */
 const NO_LIST: readonly ListCase[] = [
   { name: 'nothing, without a call, from an API without a list', since: 0, answers: [], requests: [] },
 ];

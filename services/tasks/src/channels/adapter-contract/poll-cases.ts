@@ -92,7 +92,7 @@ function assertPolled({ base }: Bench, seen: PollResult | undefined, expected: P
   else assertSameBut('error', recorded, expected);
 }
 
-/** The cases of `pollMany`; none if the adapter reads one work at a time. */
+/** The cases of `pollMany`. There are no cases if the adapter reads one work at a time. */
 export function listPollManyCases(contract: Contract): readonly ContractCase[] {
   const { subject, calls, polledId } = contract;
   if (calls.pollMany === undefined) return [];
@@ -123,7 +123,7 @@ export function listPollManyCases(contract: Contract): readonly ContractCase[] {
   ];
 }
 
-/** The cases of `find`; none if the upstream cannot be asked. */
+/** The cases of `find`. There are no cases if the upstream has no search. */
 export function listFindCases(contract: Contract): readonly ContractCase[] {
   const { subject, calls } = contract;
   if (calls.find === undefined) return [];

@@ -22,7 +22,7 @@ export interface ReceivedRequest {
   /** With its query. */
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
-  /** Undefined if there was none. A form is its parts, a file in it its name, type and base64. */
+  /** Undefined if there was no body. A form is its parts, and a file in it its name, type and base64. */
   readonly body: unknown;
 }
 

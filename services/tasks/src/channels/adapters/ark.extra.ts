@@ -10,8 +10,8 @@ const EXPIRES_AFTER = 'execution_expires_after';
 const FRAMES = { least: 29, most: 289, first: 25, step: 4, perSecond: 24 } as const;
 
 /**
- * The fields of the create API by their names there. Sound is made unless it is turned off, so only its price can be
- * lower. Flex work may wait for a day and counts as late meanwhile, so an operator must allow it.
+ * The fields of the create API by their names there. Videos have sound unless it is turned off, so only its price can
+ * be lower. Flex work may wait for a day and counts as late meanwhile, so an operator must allow it.
  */
 export const ARK_EXTRA: ExtraFields = {
   seed: { type: 'whole', least: -1, most: SEED_MAX },
@@ -28,7 +28,7 @@ export const ARK_EXTRA: ExtraFields = {
 const ALWAYS = ['watermark', 'return_last_frame', EXPIRES_AFTER];
 const SILENT = [...ALWAYS, 'seed', 'camera_fixed', 'frames', 'service_tier'];
 
-/** The fields that a model takes, by a part of its id. The id of an endpoint does not tell its model. */
+/** The fields that a model accepts, by a part of its id. The id of an endpoint does not show its model. */
 const TAKEN: readonly (readonly [RegExp, readonly string[]])[] = [
   [/seedance-1-0-/, SILENT],
   [/seedance-1-5-/, [...ALWAYS, 'seed', 'camera_fixed', 'generate_audio', 'draft', 'service_tier']],
@@ -43,7 +43,7 @@ export function listArkExtra({ model, content }: ExtraQuestion): readonly string
   return hasReferences ? taken.filter((name) => name !== 'camera_fixed') : taken;
 }
 
-/** Returns the reason why the upstream cannot make the video with these fields; undefined if it can. */
+/** Returns the reason why the upstream cannot render the video with these fields, or undefined if it can. */
 export function findArkUnfit({ extra = {}, duration = 0, resolution }: Attempt): string | undefined {
   const { frames, draft } = extra;
   if (draft === true && resolution?.toLowerCase() !== '480p') return 'a draft is made in 480p alone';
@@ -78,8 +78,8 @@ export function isMarked(extra: Attempt['extra']): boolean {
 }
 
 /**
- * The ratio of the body. Text does not become `adaptive` at a model of the first generation, which makes 16:9 then. A frame
- * decides the ratio at Seedance 2.5.
+ * The ratio of the body. Text does not become `adaptive` at a model of the first generation, which renders 16:9 then. A
+ * frame decides the ratio at Seedance 2.5.
  */
 export function toRatio({ model, content, ratio }: Attempt): string | undefined {
   if (/seedance-2-5-/.test(model) && hasFrame(content)) return 'adaptive';

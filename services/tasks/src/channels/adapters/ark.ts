@@ -14,9 +14,7 @@ import { findByMark, listWork } from './ark.find.ts';
 import { toReport } from './ark.report.ts';
 
 const TYPE_OF: Readonly<Record<MediaKind, string>> = { image: 'image_url', video: 'video_url', audio: 'audio_url' };
-/**
- * This upstream reads `--dur 12` in a prompt as a command, and would make a longer video than the one that is charged.
- */
+/** This upstream reads `--dur 12` in a prompt as a command, and would render a longer video than the charged one. */
 const COMMAND = /--(?=[a-z])/gi;
 const DASH = '—';
 

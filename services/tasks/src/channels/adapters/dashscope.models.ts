@@ -2,7 +2,7 @@ import type { Attempt, Json } from '@reelgate/adapter-kit';
 import { findUnfit, MODEL_ROW_SCHEMA, parseDataUrl, readObject, sortMedia } from '@reelgate/adapter-kit/kit';
 import type { ModelRow } from '@reelgate/adapter-kit/kit';
 
-/** A model of DashScope. Its id names what it is made from: text, an image, references. */
+/** A model of DashScope. Its id names its input: text, an image, references. */
 export interface DashscopeModel extends ModelRow {
   /** The form of the size: pixels, the resolution, or the resolution with the ratio. */
   readonly size: 'pixels' | 'resolution' | 'resolution and ratio';

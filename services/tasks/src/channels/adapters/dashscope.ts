@@ -42,7 +42,7 @@ const POLLS_PER_MINUTE = 1200;
 /** The ratio for `adaptive` where a model does not choose it itself. */
 const RATIO_OF_ADAPTIVE = '16:9';
 
-/** Each is sent to the models whose row names it. */
+/** Each is sent to the models with a row that names it. */
 const EXTRA: ExtraFields = {
   seed: { type: 'whole', least: 0, most: 2 ** 31 - 1 },
   prompt_extend: { type: 'flag' },
@@ -146,7 +146,7 @@ function buildSubmit(
       negative_prompt: negativePrompt,
       ...(media.length > 0 && toMediaField(model, media)),
     },
-    // HappyHorse marks a video unless it is told not to.
+    // HappyHorse marks a video by default.
     parameters: { ...size, duration, ...extra, watermark: false },
   };
   return { method: 'POST', path: SUBMIT, headers: ASYNC, json };

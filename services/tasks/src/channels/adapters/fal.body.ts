@@ -18,7 +18,7 @@ export interface FalTarget {
   readonly path: string;
 }
 
-/** The targets of the models whose id has an owner and an app, those of their endpoints, by that id. */
+/** The targets of the models with an owner and an app in their id, and of their endpoints, by that id. */
 export function listTargets(models: Readonly<Record<string, FalModel>>): ReadonlyMap<string, FalTarget> {
   const targets = new Map<string, FalTarget>();
   for (const [id, model] of Object.entries(models)) {
@@ -67,7 +67,7 @@ function toInput(endpoint: FalEndpoint, attempt: Attempt, parts: Parts): Json {
   return input;
 }
 
-/** The endpoint that does an order; undefined if the model is unknown or has none for such media. */
+/** The endpoint for an order, undefined if the model is unknown or has no endpoint for such media. */
 export function findFalEndpoint(
   targets: ReadonlyMap<string, FalTarget>,
   { model, content }: ExtraQuestion,

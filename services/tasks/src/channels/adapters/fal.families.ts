@@ -11,7 +11,7 @@ const { ratio: _ratio, ...SIZED } = FRAMED;
 const TIMED = { duration: 'duration' };
 const TIMED_FRAMED = { duration: 'duration', ratio: 'aspect_ratio' };
 
-/** The documentation of Veo, not that of this API, limits references to three. */
+/** The documentation of Veo limits references to three; the documentation of this API does not. */
 const VEO_IMAGES_MAX = 3;
 
 const VEO: Family = {
@@ -101,7 +101,7 @@ const SEEDANCE_1: Family = {
   fixed: undefined,
 };
 
-/** The endpoint for text knows no `auto`, and makes 16:9 without a ratio. */
+/** The endpoint for text knows no `auto`, and renders 16:9 without a ratio. */
 const SEEDANCE_1_TEXT: Family = { ...SEEDANCE_1, adaptive: undefined };
 
 const toSeedance = (family: Family, frames: 'first' | 'first and last', ofText: Family = family): FalModel => ({
@@ -122,7 +122,7 @@ const WAN: Family = {
   extra: ['negative_prompt', 'seed', CHECKER],
 };
 const WAN_26: Family = { ...WAN, seconds: [5, 10, 15], promptMax: undefined };
-/** The documentation of Wan, not that of this API, limits references to five. */
+/** The documentation of Wan limits references to five; the documentation of this API does not. */
 const WAN_REFERENCES_MAX = 5;
 const WAN_26_VIDEOS_MAX = 3;
 

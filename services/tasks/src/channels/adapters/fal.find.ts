@@ -19,7 +19,7 @@ export const toSeed = hashKey;
 /**
  * Searches the history of the account for the input with the seed of the attempt. It is not known whether waiting work
  * is in the history, so an attempt that is not there may have arrived. An attempt without our seed cannot be found: its
- * endpoint takes none, or the client chose one.
+ * endpoint has no seed, or the client chose the seed.
  */
 export function* findBySeed(
   models: Readonly<Record<string, FalModel>>,

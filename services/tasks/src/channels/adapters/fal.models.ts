@@ -14,7 +14,7 @@ export interface FalEndpoint extends ModelRow {
   readonly fields: Partial<Readonly<Record<FalPart, string>>>;
   /** The form of a duration: `8`, `"8"` or `"8s"`. Default: `text`. */
   readonly durationAs?: 'number' | 'text' | 'text with s' | undefined;
-  /** The word for an adaptive ratio. Absent: it is left out. */
+  /** The word for an adaptive ratio. Without it, the ratio is left out. */
   readonly adaptive?: string | undefined;
   /** The extra fields that the endpoint takes. */
   readonly extra?: readonly string[] | undefined;
@@ -26,7 +26,7 @@ export interface FalEndpoint extends ModelRow {
 
 const USES = ['text', 'frame', 'bothFrames', 'references'] as const;
 
-/** The endpoints of a model by what an order holds. Absent `bothFrames`: `frame` takes both. */
+/** The endpoints of a model by the media of an order. Without `bothFrames`, `frame` serves both. */
 export type FalModel = Partial<Readonly<Record<(typeof USES)[number], FalEndpoint>>> & {
   /** The address before the paths of the endpoints. Default: the id of the model. */
   readonly base?: string | undefined;
@@ -52,7 +52,7 @@ export const FAL_EXTRA: ExtraFields = {
   prompt_optimizer: { type: 'flag' },
   camera_fixed: { type: 'flag' },
   generate_audio: { type: 'flag', isPriced: true },
-  // The checks of the upstream, whose results the account of the operator answers for.
+  // The checks of the upstream. The account of the operator answers for their results.
   enable_safety_checker: { type: 'flag', isForOperators: true },
   safety_tolerance: { type: 'word', words: ['1', '2', '3', '4', '5', '6'], isForOperators: true },
   detect_and_block_ip: { type: 'flag', isForOperators: true },

@@ -32,7 +32,7 @@ const REPORTS: Reports = {
   IN_PROGRESS: (_work, status) => ({ phase: 'running', status }),
 };
 
-/** An error is a list of a model, `{detail: [{type, msg}]}`, or a text of either, with its type beside it. */
+/** An error is a list of a model, `{detail: [{type, msg}]}`, or a text of either, next to its type. */
 export function readError({ body, headers }: UpstreamAnswer): ApiError | undefined {
   const { detail, error, error_type: errorType } = readObject(body);
   const first = readObject(readList(detail)[0]);
@@ -57,7 +57,7 @@ export function toStatusResult(answer: UpstreamAnswer): PollResult {
 }
 
 /**
- * Reads the result of completed work. A failure repeats the status and the body of the model. Any other answer says
+ * Reads the result of completed work. A failure repeats the status and the body of the model. Any other answer decides
  * nothing: a result that is gone was there, and a page of a proxy is not from the model.
  */
 export function toResult(statusAnswer: UpstreamAnswer, answer: UpstreamAnswer): PollResult {
@@ -79,7 +79,7 @@ export function toResult(statusAnswer: UpstreamAnswer, answer: UpstreamAnswer): 
   };
 }
 
-/** The failure that the status of completed work names; undefined if it names none. */
+/** Returns the failure that the status of completed work names, or undefined if it names no failure. */
 function readFailure({ error, error_type: errorType }: Json): ApiError | undefined {
   const code = readText(errorType);
   const message = readText(error);

@@ -86,7 +86,7 @@ function toUpstreamId(requestId: string | undefined, app: string | undefined): s
   return requestId === undefined || app === undefined ? undefined : `${app}/${requestId}`;
 }
 
-/** An id of another form is sent as one part of the path, where nothing is. */
+/** An id of another form is sent as one part of the path, where no work exists. */
 function buildWorkPath(upstreamId: string): string {
   const app = readApp(upstreamId) ?? '';
   const rest = upstreamId.slice(app.length).replace(/^\//, '');

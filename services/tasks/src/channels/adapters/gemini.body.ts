@@ -34,7 +34,7 @@ function toInteraction({ model, content, ...order }: Attempt): object {
       ...toFrame(order),
       duration: order.duration === undefined ? undefined : `${order.duration}s`,
     },
-    // Without the task the model guesses what an image is for.
+    // Without the task the model guesses the purpose of an image.
     generation_config: { video_config: { task: chooseTask(media) } },
   };
 }

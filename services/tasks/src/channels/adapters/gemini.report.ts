@@ -33,7 +33,7 @@ const REPORTS: Reports = {
   requires_continuation: toFailureReport,
 };
 
-/** Converts an interaction into a report. `path` is that of the poll whose answer it is. */
+/** Converts an interaction into a report. `path` is the path of the poll. */
 export function toInteractionReport(work: Json, path: string): Report {
   const report = withEndTime(readReport(REPORTS, work, String(work['status'])), readIsoTime(work['updated']));
   const isInside = report.phase === 'succeeded' && report.base64At !== undefined;
@@ -100,8 +100,8 @@ function readUsage(usage: Json): Usage | undefined {
 const DONE = 'done';
 
 /**
- * Converts an operation into a report. It has no status word, and what is done does not change: without a video it has
- * failed. `path` is that of the poll whose answer it is.
+ * Converts an operation into a report. It has no status word, and `done` does not change: without a video it has
+ * failed. `path` is the path of the poll.
  */
 export function toOperationReport({ done, error, response }: Json, path: string): Report {
   if (done !== true) return { phase: 'running', status: 'not done' };

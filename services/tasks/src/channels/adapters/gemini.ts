@@ -15,7 +15,7 @@ const GEMINI_EXTRA: ExtraFields = {
 };
 
 const MODELS = '/v1beta/models?pageSize=1';
-/** The name of an operation is its id. Any other id is that of an interaction. */
+/** The name of an operation is its id. Any other id belongs to an interaction. */
 const OPERATION = /^models\/\w[\w.-]*\/operations\/\w[\w-]*$/;
 /** The one answer of 400 that says that the work does not exist; another one may pass. */
 const UNKNOWN_INTERACTION = /invalid interaction name/i;

@@ -6,7 +6,7 @@ import type { ModelRow } from '@reelgate/adapter-kit/kit';
 export interface KlingModel extends ModelRow {
   /** `frames`: text goes to /text-to-video and a frame to /image-to-video. `omni`: all goes to /omni-video. */
   readonly route: 'frames' | 'omni';
-  /** True if the order decides whether the model makes sound. Other models always make it, or never. */
+  /** True if the order decides whether the model adds sound. Other models always do, or never. */
   readonly sound?: boolean | undefined;
   /** True if the model has the field `multi_shot`. */
   readonly multiShot?: boolean | undefined;
@@ -16,7 +16,10 @@ export interface KlingModel extends ModelRow {
   readonly referenceVideo?: ModelRow | undefined;
 }
 
-/** No sound is made unless an order asks for it. It costs more, so an operator must allow it. Both names mean the same. */
+/**
+ * A video has no sound unless an order asks for it. It costs more, so an operator must allow it. Both names mean the
+ * same.
+ */
 export const KLING_EXTRA: ExtraFields = {
   sound: { type: 'word', words: ['on', 'off'], isPriced: true, isForOperators: true },
   generate_audio: { type: 'flag', isPriced: true, isForOperators: true },

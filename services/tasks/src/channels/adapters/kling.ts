@@ -132,7 +132,7 @@ function readError(body: unknown): ApiError | undefined {
   return said === undefined || said === '0' ? undefined : { code: said, message: readText(message) ?? `code ${said}` };
 }
 
-/** The tasks of an answer; undefined if it holds none and no empty list. */
+/** Returns the tasks of an answer, or undefined if it holds no task and no empty list. */
 function readTasks({ status, body }: UpstreamAnswer): readonly Json[] | undefined {
   const { data } = readObject(body);
   return status === 200 && readError(body) === undefined && Array.isArray(data) ? data.map(readObject) : undefined;
@@ -161,7 +161,7 @@ function toFound(answer: UpstreamAnswer, key: string): FindOutcome {
     : { outcome: 'accepted', upstreamId };
 }
 
-/** The body of a callback is that of a read. */
+/** The body of a callback equals the body of a read. */
 function readCallbackId(body: Json): string | undefined {
   const [task = body['data']] = readList(body['data']);
   return readId(readObject(task)['id']);
@@ -207,7 +207,7 @@ function toSettings(
   };
 }
 
-/** The upstream makes none by default. */
+/** The upstream leaves them out by default. */
 function toAudio({ sound, generate_audio: isMade }: NonNullable<Attempt['extra']>): object {
   if (sound === undefined && isMade === undefined) return {};
   return { audio: sound === 'on' || (sound === undefined && isMade === true) ? 'native' : 'off' };

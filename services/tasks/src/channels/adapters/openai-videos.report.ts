@@ -20,7 +20,7 @@ import { readUsage } from '@reelgate/adapter-kit/v2-usage';
 
 const REFUSED = /moderated|filtered/i;
 
-/** Servers of this API differ in their words, so those of whatever is behind them are read too. */
+/** Servers of this API differ in their words, so the words of the servers behind them are read too. */
 const REPORTS: Reports = toReportsOfWords({
   waiting: (_video, status) => ({ phase: 'queued', status }),
   working: (video, status) => ({ phase: 'running', status, progress: readPercent(video['progress']) }),

@@ -34,7 +34,7 @@ function scaleToGrid(side: number, by: number, of: number): number {
   return (side * by) % of === 0 ? (side * by) / of : Math.floor((side * by) / of / GRID) * GRID;
 }
 
-/** Returns the frame for which `formatSize` returns this size; an empty frame if there is none. */
+/** Returns the frame for which `formatSize` returns this size, or an empty frame if there is no such frame. */
 export function findFrame(size: string): Frame {
   const [, width = 0, height = 0] = (SIZE.exec(size) ?? []).map(Number);
   const named = Object.keys(LONG_SIDES).find((word) => LONG_SIDES[word] === Math.max(width, height));

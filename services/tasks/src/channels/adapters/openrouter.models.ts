@@ -4,7 +4,7 @@ import type { ModelRow } from '@reelgate/adapter-kit/kit';
 
 /** The `options` of a channel that this adapter reads. */
 export interface OpenRouterOptions {
-  /** The limits of single models, by their ids. A member that is absent is that of any model. */
+  /** The limits of single models, by their ids. A member that is absent has the value of any model. */
   readonly models?: Readonly<Record<string, ModelRow>> | undefined;
   /** With or without sound, where that changes the price. Default: as the model does. */
   readonly generate_audio?: boolean | undefined;
@@ -19,7 +19,7 @@ export const OPENROUTER_OPTIONS: Json = {
   },
 };
 
-/** The upstream decides how many references a model takes. Beside frames it ignores them all. */
+/** The upstream decides how many references a model accepts. Next to frames it ignores them all. */
 const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
 /** The limits that the API has for any model. It names models openly, so a model needs no row. */
 const ANY_MODEL: ModelRow = {

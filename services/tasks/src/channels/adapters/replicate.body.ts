@@ -19,7 +19,7 @@ export interface ReplicateTarget {
   readonly version: string | undefined;
 }
 
-/** The targets of the models whose id has an owner and a name, by that id. */
+/** The targets of the models with an owner and a name in their id, by that id. */
 export function listTargets(models: Readonly<Record<string, ReplicateModel>>): ReadonlyMap<string, ReplicateTarget> {
   return new Map(
     Object.entries(models).flatMap(([id, row]) => {
@@ -88,7 +88,7 @@ function toListValue(urls: readonly string[]): readonly string[] | undefined {
 /** Returns the reason why a part of the order cannot be written into the request; undefined if each can. */
 function describeUnwritable(row: ReplicateModel, parts: Parts, { content }: Attempt): string | undefined {
   const { inputs, resolutions, ratios } = row;
-  // A model makes these without being told, if it makes them at all.
+  // A model adds these by itself, if it can add them at all.
   const made: Partial<Parts> = { resolution: resolutions, ratio: ratios, prompt: inputs };
   const unnamed = INPUT_PARTS.find(
     (part) => parts[part] !== undefined && inputs[part] === undefined && made[part] === undefined,

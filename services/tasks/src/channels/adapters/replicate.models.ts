@@ -17,8 +17,8 @@ export interface InputNames {
 }
 
 /**
- * A model with the names of its input fields. Resolutions and ratios without a name are those that the model makes
- * anyway, so they are checked and not sent.
+ * A model with the names of its input fields. Resolutions and ratios without a name are the defaults of the model, so
+ * they are checked and not sent.
  */
 export interface ReplicateModel extends ModelRow {
   readonly inputs: InputNames;
@@ -100,7 +100,7 @@ export const REPLICATE_MODELS: Readonly<Record<string, ReplicateModel>> = {
   },
   'kwaivgi/kling-v2.5-turbo-pro': {
     seconds: [5, 10],
-    // The mode `pro` of Kling makes 1080p, and the model has no input for another.
+    // The mode `pro` of Kling renders 1080p, and the model has no input for another resolution.
     resolutions: ['1080p'],
     ratios: ['16:9', '9:16', '1:1'],
     ratioFollowsFrame: true,

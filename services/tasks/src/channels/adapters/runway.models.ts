@@ -22,7 +22,7 @@ const TIER_AREAS: Readonly<Record<string, number>> = {
  */
 export interface RunwayModel extends ModelRow {
   readonly frame: 'pixels' | 'ratio and resolution' | 'resolution';
-  /** Pixels that text_to_video takes, such as `1280:720`; empty if it takes none and has the route. */
+  /** Pixels that text_to_video accepts, such as `1280:720`. Empty if it has the route without pixels. */
   readonly text?: readonly string[] | undefined;
   /** The same of image_to_video. */
   readonly image?: readonly string[] | undefined;
@@ -32,7 +32,7 @@ export interface RunwayModel extends ModelRow {
 
 const SEED_MAX = 2 ** 32 - 1;
 
-/** Sound is made unless it is turned off, and may cost more. */
+/** Videos have sound unless it is turned off, and sound may cost more. */
 export const RUNWAY_EXTRA: ExtraFields = {
   seed: { type: 'whole', least: 0, most: SEED_MAX },
   generate_audio: { type: 'flag', isPriced: true },
@@ -120,7 +120,7 @@ const SHAPE_TOLERANCE = 0.06;
 /** The ratio for `adaptive`, which pixels cannot express. */
 const SHAPE_OF_ADAPTIVE = 16 / 9;
 
-/** The pixel pair for a ratio and a resolution; undefined if the model has none. */
+/** Returns the pixel pair for a ratio and a resolution, or undefined if the model has no such pair. */
 export function choosePixels(
   pairs: readonly string[],
   ratio: string | undefined,

@@ -2,9 +2,9 @@ import type { ModelRow } from '@reelgate/adapter-kit/kit';
 import { MODEL_ROW_SCHEMA } from '@reelgate/adapter-kit/kit';
 import type { Json } from '@reelgate/adapter-kit';
 
-/** A model of this API. It makes less of an order with references. */
+/** A model of this API. It can do less with references. */
 export interface XaiRow extends ModelRow {
-  /** The members that replace those of the row if the order has references. */
+  /** The members that replace the members of the row if the order has references. */
   readonly withReferences?: ModelRow | undefined;
 }
 

@@ -31,7 +31,7 @@ import { XAI_MODELS, XAI_ROW_SCHEMA } from './xai.models.ts';
 import type { XaiRow } from './xai.models.ts';
 
 const MODERATION = /moderat|content_policy/i;
-/** A wrong key is answered with 400 and the code of a fault of the order. Only the message tells them apart. */
+/** A wrong key is answered with 400 and the code of a fault of the order. Only the message distinguishes them. */
 const ERRORS: ErrorTable = {
   patterns: [
     [MODERATION, 'content'],
@@ -146,7 +146,7 @@ function readError(body: unknown): ApiError | undefined {
 
 /**
  * Reads the work. Running work is a 202 with or without a body. Work that moderation stopped can be a 400; any other
- * 400 says nothing, because one can pass.
+ * 400 leaves the state unknown, because a 400 can pass.
  */
 function toPollResult(answer: UpstreamAnswer): PollResult {
   const work = readObject(answer.body);

@@ -27,7 +27,10 @@ export async function askForFacts(file: string, text: string, sandbox: AdapterSa
   return facts;
 }
 
-/** Returns the value as the facts of an adapter. Throws what `fault` makes of a place and of what would be right there. */
+/**
+ * Returns the value as the facts of an adapter. Throws the error that `fault` builds from a place and the expected
+ * value.
+ */
 export function checkFacts(value: Json, fault: Parameters<typeof checkValue>[2]): AdapterFacts {
   checkValue(value, ADAPTER_SCHEMA, fault, () => false);
   return value as unknown as AdapterFacts;

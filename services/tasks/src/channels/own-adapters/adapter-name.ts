@@ -3,7 +3,7 @@ import { ADAPTERS } from '../adapters/index.ts';
 /** The pattern of the names of adapters. */
 export const ADAPTER_NAME_PATTERN = '^[a-z][a-z0-9-]{0,63}$';
 const NAME = new RegExp(ADAPTER_NAME_PATTERN);
-/** The adapter of the channels of the gateway, which is none of this service. */
+/** The adapter of the channels of the gateway. This service does not have it. */
 const RELAY = 'relay';
 
 /** Returns the reason why an adapter of an operator cannot have the name; undefined if it can. */

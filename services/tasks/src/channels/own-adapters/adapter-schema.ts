@@ -35,8 +35,8 @@ const limit: object = { type: 'number' };
 const count: object = { type: 'integer', minimum: 0, maximum: 1_000_000 };
 
 /**
- * The JSON Schema of the JSON Schema of options. What is checked against the inner one is checked outside the sandbox, so
- * it has no keyword whose check may take long or for ever: no pattern and no reference.
+ * The JSON Schema of the JSON Schema of options. Values are checked against the inner schema outside the sandbox, so it
+ * has no keyword with a slow or endless check: no pattern and no reference.
  */
 const optionsSchema: object = {
   type: 'object',

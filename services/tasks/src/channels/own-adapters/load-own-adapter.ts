@@ -14,7 +14,7 @@ const FILE_BYTES_MAX = 512 * 1024;
 /** A configuration has far fewer. */
 const LOADED_MAX = 64;
 
-/** An adapter in its sandbox, with what it has said about itself. */
+/** An adapter in its sandbox, with its own description. */
 export interface OpenedAdapter {
   /** The base name of its file. */
   readonly name: string;
@@ -38,8 +38,9 @@ export interface TestedAdapter {
 const loaded = new Map<string, TestedAdapter>();
 
 /**
- * Reads the adapter of an operator, and refuses one that has not passed its tests. Throws an `OwnAdapterFault`. None of
- * its code runs: its facts are those of the record. Its sandbox starts when it is prepared, which rejects if they differ.
+ * Reads the adapter of an operator, and refuses an adapter that has not passed its tests. Throws an `OwnAdapterFault`.
+ * Its code does not run: its facts come from the record. Its sandbox starts when it is prepared, which rejects if they
+ * differ.
  */
 export function loadTestedAdapter(file: string): TestedAdapter {
   const name = readName(file);

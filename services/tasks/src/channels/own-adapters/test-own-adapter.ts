@@ -6,11 +6,11 @@ import { buildFixturesPath, writeTestRecord } from './test-record.ts';
 
 export interface TestedCase {
   readonly name: string;
-  /** Undefined: the adapter keeps the guarantee. */
+  /** Undefined if the adapter keeps the guarantee. */
   readonly failure: string | undefined;
 }
 
-/** Loads an adapter, runs the contract suite over it, and writes `<name>.tested.json` beside it if all cases pass. */
+/** Loads an adapter, runs the contract suite over it, and writes `<name>.tested.json` next to it if all cases pass. */
 export async function testOwnAdapter(
   file: string,
   show: (tested: TestedCase) => void = () => undefined,

@@ -5,7 +5,7 @@ import { findNameFault } from './adapter-name.ts';
 const KIT = path.join(import.meta.dirname, '../../../adapter-kit');
 const EXAMPLE = 'borealis';
 const EXAMPLE_FOLDER = './adapters/';
-/** The ending of a TypeScript file of the kit as text. The image holds JavaScript, and that text beside it. */
+/** The ending of a TypeScript file of the kit as text. The image holds JavaScript, and that text next to it. */
 const TEXT = import.meta.filename.endsWith('.ts') ? '' : '.txt';
 /** The types of the kit, for an editor that knows no package of this repository. */
 const TYPES: readonly (readonly [specifier: string, file: string])[] = [
@@ -68,7 +68,7 @@ function readKit(file: string): string {
   return readFileSync(path.join(KIT, file), 'utf8');
 }
 
-/** Replaces the packages from which an adapter takes its types by the files beside it. */
+/** Replaces the packages from which an adapter takes its types by the files next to it. */
 function pointAtTypes(text: string): string {
   return TYPES.reduce(
     (pointed, [specifier, file]) => pointed.replaceAll(`'${specifier}'`, `'./${TYPES_FOLDER}/${file}'`),

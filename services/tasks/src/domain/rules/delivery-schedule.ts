@@ -19,7 +19,7 @@ export const INTERVALS_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 const JITTER = 0.2;
-/** A receiver that asks to wait longer hears from us earlier. */
+/** The longest wait that a receiver can ask for. */
 export const RETRY_AFTER_MAX_MS = 24 * HOUR_MS;
 const GONE = 410;
 
@@ -27,11 +27,11 @@ const GONE = 410;
 export interface AttemptStatus {
   /** 0: there was no answer. */
   readonly status: number;
-  /** The reason why the answer is missing or a failure whatever its status; empty if the status decides. */
+  /** The reason why the answer is missing or a failure whatever its status. Empty if the status decides. */
   readonly error: string;
 }
 
-/** The parts of a receiver's answer to an attempt that decide what follows. */
+/** The parts of a receiver's answer to an attempt that decide on the next one. */
 export interface Answer extends AttemptStatus {
   /** The time in milliseconds for which the receiver asks to wait; 0 if it does not say. */
   readonly retryAfterMs: number;

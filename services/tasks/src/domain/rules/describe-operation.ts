@@ -9,7 +9,7 @@ import { REGENERATION_CONTENT, REGENERATION_RESOLUTION } from './regeneration.ts
 /** The limits of one use of a model, taken from the rules that judge its orders. */
 export interface OperationLimits {
   readonly kind: Kind;
-  /** Empty: its orders name no resolution. */
+  /** Empty if its orders name no resolution. */
   readonly resolutions: readonly string[];
   readonly content: ContentBounds;
 }

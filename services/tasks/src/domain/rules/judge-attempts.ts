@@ -9,11 +9,11 @@ export interface MadeAttempt {
   readonly attempt: Attempt;
   /** The time in milliseconds for which the receiver asks to wait; 0 if it does not say. */
   readonly retryAfterMs: number;
-  /** The count of the circuit when it began. Undefined: the worker does not say. */
+  /** The count of the circuit when it began. Undefined if the worker does not report it. */
   readonly circuit?: number | undefined;
 }
 
-/** An attempt and what follows from it for its delivery. */
+/** An attempt and its consequences for its delivery. */
 export interface JudgedAttempt {
   readonly deliveryId: string;
   readonly attempt: Attempt;
@@ -37,16 +37,15 @@ export interface Judgement {
   readonly health: Health;
   /** The count of the circuit after the attempts. */
   readonly circuit: number;
-  /** The receiver answers again after failures: what waits for it need wait no longer. */
+  /** The receiver answers again after failures, so its waiting deliveries are due at once. */
   readonly hasRecovered: boolean;
   readonly disable?: DisabledReason | undefined;
 }
 
 /**
- * Decides what follows from the attempts under one lease, in the order in which they ended. An attempt that is
- * already known, or whose delivery has ended, changes nothing. If the URL of a request is gone, the other URLs of
- * its origin are not affected. Of failures that were under way together only the first counts, because the others
- * began before it.
+ * Decides on the attempts under one lease, in the order in which they ended. A known attempt, or an attempt of a
+ * delivery that has ended, has no effect. If the URL of a request is gone, the other URLs of its origin are not
+ * affected. Of failures that were under way together only the first counts, because the others began before it.
  */
 export function judgeAttempts(
   { endpointId, health: before, circuit: count }: JudgedReceiver,

@@ -6,7 +6,7 @@ const WAIT_FIRST_MS = 5000;
 const WAIT_MAX_MS = 60_000;
 /** Bounds the power of two; the wait reaches its maximum long before. */
 const DOUBLINGS_MAX = 10;
-/** An endpoint that answers nothing but failures for this long is disabled. */
+/** An endpoint that answers with failures alone for this long is disabled. */
 export const FAILING_MAX_MS = 5 * 24 * 3_600_000;
 
 export function afterSuccess({ lastFailureAt }: Health, at: number): Health {

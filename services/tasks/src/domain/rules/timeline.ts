@@ -20,7 +20,7 @@ export type Step = (typeof STEPS)[number];
 export interface TimelineEntry {
   readonly step: Step;
   readonly from: number;
-  /** Undefined: it lasts. */
+  /** Undefined while it lasts. */
   readonly to?: number | undefined;
 }
 

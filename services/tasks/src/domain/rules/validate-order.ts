@@ -15,7 +15,7 @@ const RULES: Readonly<Record<Kind, (model: Model | undefined) => readonly Rule<O
 
 /**
  * The first fault of an order that can be found without a look-up. A model that is invisible to the caller counts as
- * unknown, so a refusal reveals nothing about it.
+ * unknown, so a refusal does not reveal it.
  */
 export function validateOrder(
   order: Order,

@@ -18,9 +18,9 @@ export interface AttemptInputs {
 }
 
 /**
- * Builds an attempt from the frozen order and one channel, and reads nothing of an earlier attempt. The order is
- * checked again, the source is resolved for the upstream account of the channel, the model is mapped, and each media
- * item gets a URL of its own.
+ * Builds an attempt from the frozen order and one channel, and does not read an earlier attempt. The order is checked
+ * again, the source is resolved for the upstream account of the channel, the model is mapped, and each media item gets
+ * a URL of its own.
  */
 export async function planAttempt(deps: PlanDeps, inputs: AttemptInputs, signal: AbortSignal): Promise<PlannedAttempt> {
   const { taskId, number, order, settings, source, media } = inputs;
@@ -60,7 +60,7 @@ export async function planAttempt(deps: PlanDeps, inputs: AttemptInputs, signal:
   };
 }
 
-/** The key under which an upstream can be asked for an attempt. It is made before the attempt is sent. */
+/** The key under which an upstream can find an attempt. It is chosen before the attempt is sent. */
 export function toAttemptKey({ taskId, number }: { readonly taskId: string; readonly number: number }): string {
   return `${taskId}-${number}`;
 }

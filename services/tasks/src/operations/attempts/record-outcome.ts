@@ -102,7 +102,7 @@ export function toAcceptedTask(
   };
 }
 
-/** Tells and counts that the owner of a task can see it from now on: an upstream has accepted it, or may have. */
+/** Announces and counts that the owner of a task can see it from now on: an upstream has accepted it, or may have. */
 export function showTask({ announce, count }: Deps, task: Task): void {
   announce(task);
   count.created(task);

@@ -136,7 +136,7 @@ async function refuseAttempt(
   await store.refuseAttempt(taskId, { ...refused, number, channel, at: clock.now() });
 }
 
-/** Takes one submission of the channel for an account, or returns the reason why there is none. */
+/** Takes one submission of the channel for an account, or returns the reason why it cannot. */
 async function takeSubmission(
   runtime: ChannelRuntime,
   accountId: string,
@@ -161,8 +161,8 @@ export type SubmittedWork = Pick<CreateContext, 'source' | 'media' | 'span'> & {
 export type RefuseAttempt = (error: string, refusal?: Refusal) => Promise<void>;
 
 /**
- * Submits the order on one channel and writes the outcome. Returns the task that the outcome leaves. Throws if the
- * attempt cannot be planned; then nothing was sent.
+ * Submits the order on one channel and writes the outcome. Returns the task after the outcome. Throws if the attempt
+ * cannot be planned; then it was not sent.
  */
 export async function submitAndRecord(
   deps: Deps,
@@ -197,7 +197,7 @@ export async function submitAndRecord(
   });
 }
 
-/** Plans an attempt. If that fails, nothing was sent, and the attempt is written as refused. */
+/** Plans an attempt. If that fails, it was not sent, and the attempt is written as refused. */
 async function planOrRefuse(
   deps: Deps,
   { task, source, media }: SubmittedWork,
@@ -215,7 +215,7 @@ async function planOrRefuse(
   }
 }
 
-/** A channel should throw nothing. If it does, it is unknown whether its upstream has accepted the order. */
+/** A channel should not throw. If it does, it is unknown whether its upstream has accepted the order. */
 async function submitSafely(channel: Channel, attempt: PlannedAttempt, signal: AbortSignal): Promise<Submission> {
   try {
     return await channel.submit(attempt, signal);
@@ -246,9 +246,9 @@ function isRedirect(status: number): boolean {
 }
 
 /**
- * A refusal of the order or its content is counted apart: it says nothing against the channel. So is an order that the
- * channel cannot express, which was not sent, and one that this account alone meets while the channel takes the orders of
- * others.
+ * A refusal of the order or its content is counted apart, because it does not speak against the channel. So is an order
+ * that the channel cannot express, which was not sent, and a refusal that this account alone meets while the channel
+ * accepts the orders of others.
  */
 function toCountedOutcome(
   { witnesses }: ChannelRuntime,
@@ -285,7 +285,7 @@ function obeyRefusal({ askToWait, throttles }: ChannelRuntime, submission: Submi
   else if (fault === 'channel' && retryAfterMs !== undefined) askToWait(['work'], retryAfterMs);
 }
 
-/** Says how an attempt ended: nothing that the upstream said, because that can name hosts and ids. */
+/** Describes how an attempt ended, without the words of the upstream, because they can name hosts and ids. */
 function describeOutcome(span: Span, submission: Submission): void {
   span.set({ 'reelgate.task.outcome': submission.outcome, 'http.response.status_code': submission.status });
   if (submission.outcome === 'refused') span.fail(`refused_${submission.fault}`);
@@ -301,8 +301,8 @@ function toSkipReason({ fault, retryAfterMs }: Refusal): SkipReason {
 }
 
 /**
- * Refuses, as the attempts would, an order for which no channel is open now, unless it would wait for one. Takes none of
- * the channels' limits.
+ * Refuses, as the attempts would, an order for which no channel is open now, unless it would wait for a channel. Does
+ * not take any of the channels' limits.
  */
 export async function assertOpenChannel(
   deps: Deps,
@@ -355,7 +355,7 @@ async function isFull({ store }: Deps, { channel: { settings } }: ChannelRuntime
   return (await store.inFlight(channelScope(settings.id))) >= settings.inFlightMax;
 }
 
-/** Reports whether a channel that is at a limit or whose circuit is open may accept the order later. */
+/** Reports whether a channel that is at a limit or has an open circuit may accept the order later. */
 function mayBeTakenLater(skipped: readonly SkipReason[]): boolean {
   return skipped.some(({ why }) => why === 'limit' || why === 'open');
 }

@@ -16,7 +16,7 @@ const MONEY: Readonly<Record<Exclude<Resolution, 'retry'>, 'charged' | 'released
 
 export type Resolution = 'completed' | 'failed' | 'retry';
 
-/** The decision of a person, who made it, and the reason; the reason is empty if none was given. */
+/** The decision of a person, with the person's name and the reason, which is empty if no reason was given. */
 export interface Decision {
   readonly resolution: Resolution;
   readonly actor: string;
@@ -44,7 +44,7 @@ const UNFINISHED: Readonly<Record<Resolution, CarryOut>> = {
 };
 
 /**
- * For a finished task only its money is open. It comes before the act, because nothing would retry it later, and moves
+ * For a finished task only its money is open. It comes before the act, because no later pass would retry it, and moves
  * once: repeating it is harmless, and another decision over it is refused.
  */
 const FINISHED: Readonly<Record<Resolution, (deps: Deps, task: Task) => Promise<void>>> = {
@@ -82,7 +82,7 @@ function alreadySettled(settled: 'charged' | 'released'): Problem {
   return new Problem({ kind: 'conflict', reason: 'already_settled', message: message[settled] });
 }
 
-/** Carries out a person's decision, and records who made it. */
+/** Carries out a person's decision, and records the person. */
 export async function resolveAttention(
   deps: Deps,
   taskId: string,
@@ -101,8 +101,8 @@ export async function resolveAttention(
 }
 
 /**
- * Carries out a person's decision over a job whose outcome is unknown. The job stays failed, because its answer is
- * lost. The decision says whether the call took place, and so whether it is charged.
+ * Carries out a person's decision over a job with an unknown outcome. The job stays failed, because its answer is lost.
+ * The decision says whether the call took place, and so whether it is charged.
  */
 export async function resolveJob(
   { attention, calls, clock }: JobDeps,

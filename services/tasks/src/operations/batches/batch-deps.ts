@@ -26,6 +26,6 @@ export interface BatchLimits {
   readonly perAccount: number;
   /** The time in milliseconds for which ended batches are kept. */
   readonly retentionMs: number;
-  /** A worker that sends nothing for this long is gone. */
+  /** A worker that is silent for this long is gone. */
   readonly leaseMs: number;
 }

@@ -9,8 +9,8 @@ const CALLS_MAX = 10;
 const DEADLINE_MS = 2000;
 
 /**
- * Adds what ended lines of a batch were charged to its sum, each once, as soon as their money is settled. Without an
- * answer of billing the next pass counts them. A line that a person has to decide about holds no other up.
+ * Adds the charges of ended lines of a batch to its sum, each once, as soon as their money is settled. Without an
+ * answer of billing the next pass counts them. A line that waits for a person holds no other line up.
  */
 export async function countCharges(
   { batches, charges, clock, limits, log }: BatchDeps,

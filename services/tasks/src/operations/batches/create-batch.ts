@@ -13,7 +13,7 @@ const METADATA_KEY_MAX = 64;
 const METADATA_VALUE_MAX = 512;
 /** The bytes for which an ended batch counts: its metadata, its errors and its counters have less. */
 const RECORD_BYTES = 16 * 1024;
-/** The member of the metadata that bounds what a batch may cost. */
+/** The member of the metadata that bounds the cost of a batch. */
 const MAX_AMOUNT = 'max_amount';
 
 export interface BatchRequest {
@@ -28,7 +28,7 @@ export interface BatchRequest {
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
 }
 
-/** Stores a batch whose file is still to be read. It is durable when this resolves. */
+/** Stores a batch with a file that is still to be read. It is durable when this resolves. */
 export async function createBatch(
   deps: BatchDeps,
   request: BatchRequest,
@@ -63,14 +63,14 @@ export async function createBatch(
 }
 
 /**
- * Refuses an account whose files and ended batches take as much as its files may. The results of a batch are stored in any
+ * Refuses an account with files and ended batches that fill its file storage. The results of a batch are stored in any
  * case, so it must not begin.
  */
 async function assertRoom({ batches, media }: BatchDeps, accountId: string): Promise<void> {
   await media.assertFileRoom(accountId, (await batches.countEnded(accountId)) * RECORD_BYTES);
 }
 
-/** The fingerprint of a batch whose caller sends none. */
+/** The fingerprint of a batch without a fingerprint of its caller. */
 export function digestBatch({ endpoint, inputFileId, metadata, outputExpiresAfterMs }: BatchRequest): string {
   const sorted = Object.entries(metadata).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const text = JSON.stringify([endpoint, inputFileId, sorted, outputExpiresAfterMs ?? null]);
@@ -92,7 +92,7 @@ async function readCreatedBatch({ batches }: BatchDeps, batchId: string): Promis
   return batch;
 }
 
-/** The member of an object by its own name; undefined: it has none. */
+/** Returns the member of an object by its own name, or undefined if it has no such member. */
 function readMaxNanos(metadata: BatchRequest['metadata']): bigint | undefined {
   const text = Object.hasOwn(metadata, MAX_AMOUNT) ? metadata[MAX_AMOUNT] : undefined;
   if (text === undefined) return undefined;
@@ -137,7 +137,7 @@ export async function listBatches(
   return { batches: found.slice(0, limit), hasMore: found.length > limit };
 }
 
-/** Begins no further line of a batch. A repeat changes nothing. */
+/** Begins no further line of a batch. A repeat has no effect. */
 export async function cancelBatch(deps: BatchDeps, accountId: string, batchId: string): Promise<Batch> {
   const { batches, clock, wake, log } = deps;
   await getBatch(deps, accountId, batchId);

@@ -26,7 +26,7 @@ const BATCHES_MAX = 16;
 const STEP_LINES = 16;
 /** The steps of all batches of a pass, at least one for each, before the accounts take turns again. */
 const STEPS_MAX = 16;
-/** The lines whose ends share a transaction. */
+/** The most lines that end in one transaction. */
 const ENDS_MAX = 200;
 /** The lines that are closed in a transaction. */
 const CLOSES_MAX = 500;
@@ -48,7 +48,7 @@ const UNKNOWN: BatchFault = {
 };
 const EXPIRED: BatchFault = { code: 'batch_expired', message: 'this line did not begin within the completion window' };
 
-/** The dependencies of the passes that make tasks of lines. */
+/** The dependencies of the passes that create tasks from lines. */
 export interface RunBatchDeps extends BatchDeps {
   readonly tasks: Deps;
   readonly jobs: JobDeps;
@@ -264,7 +264,7 @@ function toCreateRequest(
   };
 }
 
-/** The worker that makes the call has it paid for first, so that a call that waits holds no money. */
+/** The worker that sends the call has it paid for first, so that a waiting call holds no money. */
 function toJobRequest({ batch, rights }: BatchRun, number: number, { call, isRepeatable }: BatchCall): JobRequest {
   if (batch.maxNanos !== undefined) throw invalidMetadata('metadata.max_amount', 'is possible for /v1/videos alone');
   return {
@@ -288,7 +288,7 @@ const PASSING_KINDS: ReadonlySet<string> = new Set(['exhausted', 'unavailable', 
 
 /**
  * Reports whether a repeat of a create would be refused again. A balance that does not cover a line ends the line: it
- * costs nothing, its client finds it in the error file, and no batch waits for money that may never come.
+ * is free, its client finds it in the error file, and no batch waits for money that may never come.
  */
 function isFinal({ kind, reason }: Problem): boolean {
   if (reason === 'insufficient_quota') return true;
@@ -296,7 +296,7 @@ function isFinal({ kind, reason }: Problem): boolean {
 }
 
 function toFault({ reason, field: path, message }: Problem, work: LineWork): BatchFault {
-  // a line has its extra fields beside the others
+  // a line has its extra fields next to the others
   const name = path?.replace(/^extra_json\./, '');
   const field = name === undefined || !('order' in work) ? name : toClientName(name, work.names);
   return { code: reason, message: field === undefined ? message : `${field} ${message}`, param: field };

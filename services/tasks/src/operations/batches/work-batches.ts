@@ -15,7 +15,7 @@ export interface LeasedBatch {
   readonly work: 'read' | 'write';
 }
 
-/** Leases a batch whose files are to be written, or else one whose file is to be read. */
+/** Leases a batch that is ready to write its files, or else a batch with a file to be read. */
 export async function leaseBatch(deps: BatchDeps): Promise<LeasedBatch | undefined> {
   const { batches, clock, newId, limits } = deps;
   for (const work of ['write', 'read'] as const) {
@@ -58,7 +58,7 @@ export async function finishRead(
   return true;
 }
 
-/** Lists ended lines. Undefined: the writer must stop. */
+/** Lists ended lines. Returns undefined if the writer must stop. */
 export function listEndedLines(
   { batches, clock, limits }: BatchDeps,
   lease: BatchLease,
@@ -67,7 +67,7 @@ export function listEndedLines(
   return batches.listEndedLines(lease, { ...page, until: clock.now() + limits.leaseMs });
 }
 
-/** Ends a batch whose files are written, once. */
+/** Ends a batch with written files, once. */
 export async function finishBatch(
   deps: BatchDeps,
   lease: BatchLease,

@@ -9,7 +9,7 @@ const LIFETIME_MS = { min: 1000, max: 24 * 3_600_000, otherwise: 3_600_000 };
 export interface LinkRequest {
   readonly accountId: string;
   readonly taskId: string;
-  /** Undefined: an hour. */
+  /** The default is an hour. */
   readonly lifetimeMs: number | undefined;
 }
 

@@ -104,7 +104,7 @@ export interface FinishedVideo {
   readonly object: string;
   readonly bytes: number;
   readonly mediaType: string;
-  /** Milliseconds since 1970; undefined: it has no end. */
+  /** Milliseconds since 1970. Undefined if it has no end. */
   readonly expiresAt: number | undefined;
 }
 

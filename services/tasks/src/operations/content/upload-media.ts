@@ -14,7 +14,7 @@ export interface UploadDeps {
 }
 
 export interface Upload extends UploadRequest {
-  /** Lower-case hexadecimal; empty: not compared. */
+  /** Lower-case hexadecimal. Empty if it is not compared. */
   readonly sha256: string;
   readonly pieces: AsyncIterable<Uint8Array>;
 }
@@ -27,7 +27,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 
 /**
  * Stores the bytes of an upload at media as they come. The end of the bytes reaches media only when they were compared
- * with the header, so a refused, broken or cancelled upload is dropped there and leaves nothing.
+ * with the header, so a refused, broken or cancelled upload is dropped there without a trace.
  */
 export async function uploadMedia(deps: UploadDeps, upload: Upload, signal: AbortSignal): Promise<StoredUpload> {
   const giveBack = deps.uploads.take(upload.accountId);
@@ -97,9 +97,9 @@ const MIB = 1024 ** 2;
 
 interface ExpectedPieces {
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** Undefined: not known. */
+  /** Undefined if it is not known. */
   readonly bytes: number | undefined;
-  /** Empty: not known. */
+  /** Empty if it is not known. */
   readonly sha256: string;
   readonly bytesMax: number;
   /** Aborted when no reader is left. */

@@ -41,13 +41,13 @@ export async function admitCreate(
   return resolveOrder(deps, request, request.order);
 }
 
-/** Refuses an order that is invalid by itself. Reads and writes nothing. */
+/** Refuses an order that is invalid by itself. Reads and writes no state. */
 export function assertOrder({ models }: Deps, { visibleModels }: OrderCaller, order: Order): void {
   const fault = validateOrder(order, models(), visibleModels);
   if (fault !== undefined) throw toRefusal(fault);
 }
 
-/** Finds the task that an earlier call with the same key made. */
+/** Finds the task of an earlier call with the same key. */
 export async function findEarlier(deps: Deps, { accountId, idempotency }: CreateRequest): Promise<Task | undefined> {
   if (idempotency === undefined) return undefined;
   const record = await deps.store.findKey(accountId, idempotency.key, deps.clock.now());
@@ -61,8 +61,8 @@ export async function findEarlier(deps: Deps, { accountId, idempotency }: Create
 }
 
 /**
- * Resolves what an order names. Checks the model and its channels first, then who owns the source, then its fitness,
- * then the fields that only an upstream knows.
+ * Resolves the references of an order. Checks the model and its channels first, then the owner of the source, then its
+ * fitness, then the fields that only an upstream knows.
  */
 export async function resolveOrder(deps: Deps, caller: OrderCaller, order: Order): Promise<ResolvedOrder> {
   if (!isVisible(caller.visibleModels, order.model) || !deps.models().has(order.model))
@@ -114,7 +114,7 @@ function filterGrantedChannels(
   return left;
 }
 
-/** Plans how a create waits if it must; undefined: the queue is not enabled. */
+/** Plans how a create waits if it must. Returns undefined if the queue is not enabled. */
 export function planCreateWait(
   { queue: { limits } }: Deps,
   { wait, tokenWait }: Pick<CreateRequest, 'wait' | 'tokenWait'>,
@@ -124,7 +124,7 @@ export function planCreateWait(
 }
 
 /**
- * Lists the counters that a create takes, each with its limit. A maker comes after what it made, in every create, so
+ * Lists the counters that a create takes, each with its limit. A maker comes after its descendants in every create, so
  * that creates never wait for each other in a circle.
  */
 export function listCaps({ limits }: Deps, { tokenId, inFlightLimit, makers }: CreateRequest): NewTask['caps'] {

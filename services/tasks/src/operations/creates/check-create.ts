@@ -14,7 +14,7 @@ export type EstimateRequest = OrderCaller & Pick<CreateRequest, 'order' | 'wait'
 
 /**
  * Refuses an order as `createTask` would refuse it now, with the same checks in the same order, as far as they do not
- * need the bytes of the media. Returns the task that a replay would return. It changes nothing, so the create repeats
+ * need the bytes of the media. Returns the task that a replay would return. It does not write, so the create repeats
  * every check.
  */
 export async function checkCreate(deps: Deps, request: CreateRequest, signal?: AbortSignal): Promise<Task | undefined> {
@@ -44,7 +44,7 @@ async function findFull({ store }: Deps, caps: NewTask['caps']): Promise<string 
 }
 
 /**
- * Computes what an order would cost now, in the class in which it would wait. Reference videos are not probed, so their
+ * Computes the cost of an order now, in the class in which it would wait. Reference videos are not probed, so their
  * seconds do not count.
  */
 export async function estimateOrder(

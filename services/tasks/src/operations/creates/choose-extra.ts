@@ -10,15 +10,15 @@ import { toRefusal } from '../task-refusals.ts';
 const SHOWN_CHARACTERS_MAX = 64;
 
 interface Choice {
-  /** The channels to whose upstreams every extra field of the order goes. */
+  /** The channels that pass every extra field of the order to their upstreams. */
   readonly runtimes: readonly ChannelRuntime[];
   /** The order without the optional fields that no channel takes. */
   readonly order: Order;
 }
 
 /**
- * Chooses the channels that take the extra fields of an order, and refuses a field that none takes. An optional field is
- * left out instead, unless a channel takes it with another value.
+ * Chooses the channels that accept the extra fields of an order, and refuses a field that no channel accepts. An
+ * optional field is left out instead, unless a channel accepts it with another value.
  */
 export function chooseByExtra(order: Order, runtimes: readonly ChannelRuntime[]): Choice {
   if (order.extraJson === undefined) return { runtimes, order };
@@ -86,7 +86,7 @@ function refuseField(
     readonly value: unknown;
     readonly expected: string | undefined;
     readonly model: string;
-    /** False: another extra field of the order has left too few channels. */
+    /** False if another extra field of the order has left too few channels. */
     readonly isAlone: boolean;
   },
 ): Error {

@@ -31,8 +31,8 @@ const BEGIN = { attributes: { 'db.operation.name': 'INSERT', 'db.collection.name
  * Accepts an order, or refuses it. Each step is durable before the next leaves the process: the task and its key, then
  * the hold. Each attempt is durable as `started` before it is submitted: the first one with its task, if no media must
  * be staged before it. If the process dies in between, the next start finds the row. If the caller leaves before the
- * task is durable, nothing stays. If it leaves later, the create finishes, and a repeat with the key returns its
- * answer. Without a key no caller could retrieve the answer, so the create is given up as long as its order is not
+ * task is durable, the task does not stay. If it leaves later, the create finishes, and a repeat with the key returns
+ * its answer. Without a key no caller could retrieve the answer, so the create is given up as long as its order is not
  * submitted.
  */
 export async function createTask(deps: Deps, request: CreateRequest, signal?: AbortSignal): Promise<CreateResult> {
@@ -53,7 +53,7 @@ export async function createTask(deps: Deps, request: CreateRequest, signal?: Ab
   }
 }
 
-/** Answers a repeated create. Its trace is linked to that of the task. */
+/** Answers a repeated create. Its trace is linked to the trace of the task. */
 function answerReplay({ span }: CreateRequest, earlier: Task): CreateResult {
   span?.set({ 'reelgate.task.id': earlier.id });
   span?.link(earlier.trace);
@@ -105,7 +105,7 @@ function openCreate(
 
 /**
  * Writes the task. If only its hold stands before the submission, the first attempt starts with it, in the same
- * transaction: a submission needs the hold, so a recovery that finds no hold knows that nothing was sent. A failing
+ * transaction: a submission needs the hold, so a recovery that finds no hold knows that it was not sent. A failing
  * database may still have written the row. Then the sweep refuses it, because it has no hold.
  */
 async function beginTask(deps: Deps, create: CreateContext): Promise<CreateContext | Exclude<BeginResult, 'begun'>> {
@@ -179,7 +179,7 @@ async function submitOrWait(deps: Deps, create: CreateContext): Promise<Task | u
   // the queue was switched off meanwhile
   if (limits === undefined && mustWait(create)) throw noChannel();
   if (limits === undefined || plan === undefined) return submitAttempts(deps, create);
-  // a create whose first attempt started with it was behind no other
+  // a create that started its first attempt with it was behind no other
   const isBehind = create.task.attempt === undefined && isBehindOthers(deps, create);
   if (!plan.waitsForChannel) {
     if (isBehind) throw throttleRefusal(BEHIND_OTHERS_RETRY_MS);
@@ -215,8 +215,8 @@ async function placeHold({ billing }: Deps, { task, facts, bound, signal, span }
 }
 
 /**
- * Stages the media of the order and of its source, and extends the hold to what they measure, under the contract that it
- * was placed under.
+ * Stages the media of the order and of its source, and extends the hold to their measured length, under the contract
+ * that it was placed under.
  */
 async function stageMedia(deps: Deps, create: CreateContext, contract: string): Promise<CreateContext> {
   const { store, billing } = deps;
@@ -250,8 +250,8 @@ async function stageSourceMedia(
 }
 
 /**
- * Hides a create that no upstream accepted, releases its hold and removes its staged media. The sweep does what fails
- * here. Returns false if the task was kept: it waits, or another process has decided over it.
+ * Hides a create that no upstream accepted, releases its hold and removes its staged media. The sweep repeats any step
+ * that fails here. Returns false if the task was kept: it waits, or another process has decided over it.
  */
 async function refuseCreate(
   deps: Deps,

@@ -7,10 +7,10 @@ import type { BesideOrder } from '../../domain/task.ts';
 export const KEY_LIFETIME_MS = 24 * 3600 * 1000;
 
 /**
- * The fingerprint of a create whose caller sends none. It covers the whole order, independent of its encoding and of
- * the order of the keys in `extra_json`, and what the client gives beside it. Bytes that are stored elsewhere count by
- * the id of their object. A label does not count: a client that repeats a create under another one must find its task, or
- * it would order and pay a second one.
+ * The fingerprint of a create without a fingerprint of its caller. It covers the whole order, independent of its
+ * encoding and of the order of the keys in `extra_json`, and the further members of the request. Bytes that are stored
+ * elsewhere count by the id of their object. A label does not count: a client that repeats a create under another label
+ * must find its task, or it would order and pay a second one.
  */
 export function digestOrder({ extraJson, ...order }: Order, { label: _label, ...beside }: BesideOrder = {}): string {
   const extra = extraJson === undefined ? undefined : canonicalJson(extraJson);
@@ -38,7 +38,7 @@ function computeDigest(what: string, value: object): string {
 
 /**
  * JSON with sorted keys, numbers as they were written, and each value with its type. `1` and `"1"` differ, and so do
- * numbers that JavaScript cannot tell apart. Text that is not JSON is returned as it is.
+ * numbers that JavaScript cannot distinguish. Text that is not JSON is returned as it is.
  */
 function canonicalJson(text: string): string {
   const tagType = (_key: string, value: unknown, context?: { readonly source?: string }): object =>

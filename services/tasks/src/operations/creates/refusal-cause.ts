@@ -16,14 +16,14 @@ const CAUSE_OF_KIND: Readonly<Record<ProblemKind, Cause>> = {
   unavailable: 'us',
   internal: 'us',
 };
-/** The reasons whose kind does not tell. */
+/** The reasons with a kind that does not show the cause. */
 const CAUSE_OF_REASON: Readonly<Record<string, Cause>> = {
   no_channel_available: 'upstream',
   // a price is missing in the configuration
   model_price_error: 'us',
 };
 
-/** Tells what caused the refusal of a create. Returns undefined if the caller left, which is no refusal. */
+/** Returns the cause of a refused create, or undefined if the caller left, which is no refusal. */
 export function classifyRefusal(error: unknown): Cause | undefined {
   if (error instanceof CallEnded) return error.why === 'cancelled' ? undefined : 'us';
   if (!(error instanceof Problem)) return 'us';

@@ -30,7 +30,10 @@ interface StageOptions {
   readonly span?: Span | undefined;
 }
 
-/** Has media fetch and check every media item of an order, once. Every attempt is built from what was staged here. */
+/**
+ * Has media fetch and check every media item of an order, once. Every attempt is built from the media that were staged
+ * here.
+ */
 export async function stageReferences(
   media: Media,
   task: StagingTask & { readonly order: Order },

@@ -10,8 +10,8 @@ const CANCELLED = { code: 'cancelled', message: 'the task was cancelled before i
 
 /**
  * Ends a queued task if its upstream confirms that it will not do the work. Otherwise the cancel is refused, and
- * polling finds out what happened. The upstream is polled first, because our state may be old and several upstreams
- * delete the result if the same call reaches work that has ended.
+ * polling continues. The upstream is polled first, because our state may be old and several upstreams delete the result
+ * if the same call reaches work that has ended.
  */
 export async function cancelTask(deps: Deps, accountId: string, taskId: string, signal: AbortSignal): Promise<Task> {
   const task = await getTask(deps, accountId, taskId);

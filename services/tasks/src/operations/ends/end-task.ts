@@ -9,7 +9,7 @@ const FINISH = { name: 'finish' };
 
 /**
  * Ends a task, once, and returns whether this call ended it. The store writes the event with the row and closes the
- * attention. The announcements only make waiting clients faster.
+ * attention. The announcements only spare waiting clients time.
  */
 export function endTask(deps: Deps, task: Task, finish: Finish): Promise<boolean> {
   return endTaskBy(deps, task, finish, (traced) => deps.store.finish(task.id, traced));

@@ -21,7 +21,7 @@ export async function settleTask(deps: Deps, task: Task, span: Span): Promise<vo
   deps.log.info({ taskId: task.id, state: task.state, outcome: settled }, 'a task was settled');
 }
 
-/** Names the channel that did the work of a task, and what the upstream says that it charged. */
+/** Returns the channel that did the work of a task, and the charge that the upstream reports. */
 export function describeWork({
   mapping,
   upstreamCostMicroUsd,

@@ -9,7 +9,10 @@ const CODE_MAX = 64;
 const HIDDEN = '…';
 const STAND = 'the generator';
 const TOP_DOMAINS = 'com|net|org|io|ai|cn|co|dev|app|cloud|local|internal|test|example';
-/** Patterns of what names the upstream, its machines or its records. They read foreign text, so none may backtrack. */
+/**
+ * Patterns of the names of the upstream, its machines and its records. They read foreign text, so they must not
+ * backtrack.
+ */
 const PRIVATE: readonly RegExp[] = [
   /\b\w*request[ _-]?id\s*[:=]\s*[\w-]*/gi,
   /\b[a-z][a-z\d+.-]{0,20}:\/\/[^\s"'<>]+/gi,
@@ -29,7 +32,7 @@ const KEPT: ReadonlySet<string> = new Set([
 ]);
 const CONTENT = 'content_rejected';
 const IN_WORDS = 422;
-/** The sentences for a client if nothing of the upstream's words may be told. */
+/** The sentences for a client if no word of the upstream may be shown. */
 const SENTENCES: Readonly<Record<string, string>> = {
   content_rejected: 'the generator refused the content',
   invalid_media: 'the generator could not use the media of this task',
@@ -38,8 +41,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
 const OTHERWISE = 'the generator ended the task without a result';
 
 /**
- * The failure that a client reads. The code of an upstream becomes one that all clients know. Its words are told without what
- * names the vendor, its machines or its records.
+ * The failure that a client reads. The code of an upstream becomes a code that all clients know. Its words are shown
+ * without the names of the vendor, its machines and its records.
  */
 export function toPublicFailure({ code: said, message }: Failure, upstreamId = ''): Failure {
   const code = toCode(said, message);
@@ -52,7 +55,7 @@ export function toUpstreamFailure({ code, message }: Failure): Failure {
   return { code: code.slice(0, CODE_MAX), message: message.slice(0, READ_MAX) };
 }
 
-/** A code that says little is made up for by words that refuse the content. */
+/** A code that says little is replaced if the words refuse the content. */
 function toCode(said: string, message: string): string {
   const code = KEPT.has(said) ? said : toPublicCode(said.slice(0, CODE_MAX));
   const isOfContent =

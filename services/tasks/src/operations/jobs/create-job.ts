@@ -13,20 +13,20 @@ import { assertWebhookUrl } from '../webhooks/webhook-refusals.ts';
 export interface JobRequest {
   readonly accountId: string;
   readonly tokenId: string;
-  /** The tokens that made it, the nearest first. The job counts against the limit of each. */
+  /** The makers of the token, the nearest first. The job counts against the limit of each. */
   readonly makerIds: readonly string[];
   readonly visibleModels: readonly string[];
   readonly requestId: string;
-  /** The span of the call. Absent: it is not recorded. */
+  /** The span of the call. Absent if it is not recorded. */
   readonly span?: Span | undefined;
   readonly call: JobCall;
   readonly repeatable: boolean;
-  /** The worker that leases the job at once, to have it paid for. Absent: the job is queued. */
+  /** The worker that leases the job at once, to have it paid for. Absent if the job is queued. */
   readonly worker?: string | undefined;
   /** `lifetimeMs`: the time for which the key names the job. Default: a day. */
   readonly idempotency?:
     { readonly key: string; readonly fingerprint: string; readonly lifetimeMs?: number | undefined } | undefined;
-  /** The URL that is told when the job ends. */
+  /** The URL that is called when the job ends. */
   readonly webhookUrl?: string | undefined;
   /** True if half of each limit is left to other calls. */
   readonly leavesRoom: boolean;
@@ -40,8 +40,8 @@ export interface CreateJobResult {
 }
 
 /**
- * Accepts a call to be made later. When this resolves, the call is durable, counted and stored under its key. If it
- * fails, or if the caller leaves first, nothing is stored.
+ * Accepts a call to be sent later. When this resolves, the call is durable, counted and stored under its key. If it
+ * fails, or if the caller leaves first, the call is not stored.
  */
 export async function createJob(deps: JobDeps, request: JobRequest, signal?: AbortSignal): Promise<CreateJobResult> {
   assertWebhookUrl(deps.webhookAllow, request.webhookUrl, 'webhook_url');

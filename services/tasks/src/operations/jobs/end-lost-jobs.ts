@@ -16,8 +16,8 @@ const DETAIL =
 const BATCH_MAX = 100;
 
 /**
- * One pass over jobs whose lease has ended. For one lease time after the start of this service it touches none, because
- * living workers could not renew while the service was down. Returns how many jobs it moved.
+ * Runs one pass over jobs with an ended lease. For one lease time after the start of this service it does not touch
+ * them, because living workers could not renew while the service was down. Returns how many jobs it moved.
  */
 export async function sweepJobs(deps: JobDeps, upSince: number): Promise<number> {
   const { jobs, clock, limits } = deps;
@@ -31,9 +31,8 @@ export async function sweepJobs(deps: JobDeps, upSince: number): Promise<number>
 }
 
 /**
- * Decides over a job whose worker is gone. A job that was not started, or whose call is repeatable, returns to the
- * queue. Any other job fails with an unknown outcome, and a person must decide. Returns whether the lease was still
- * valid.
+ * Decides on a job without a living worker. A job that was not started, or has a repeatable call, returns to the queue.
+ * Any other job fails with an unknown outcome, and a person must decide. Returns whether the lease was still valid.
  */
 export async function endLostJob(deps: JobDeps, job: Job, lease: JobLease, why: string): Promise<boolean> {
   const { jobs, clock, log, count } = deps;

@@ -13,7 +13,7 @@ export interface JobDeps {
   readonly jobs: JobStore & JobRetentionStore & KeyReader;
   readonly media: PrivateMediaRemover;
   readonly calls: Calls;
-  /** The decisions that a person must make, and their history. */
+  /** The questions for a person, and their history. */
   readonly attention: AttentionStore & HistoryReader;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -22,9 +22,9 @@ export interface JobDeps {
   readonly limits: JobLimits;
   /** Receivers as `host:port` that need neither https nor a public host. */
   readonly webhookAllow: ReadonlySet<string>;
-  /** Tells workers that a job is queued. */
+  /** Wakes workers because a job is queued. */
   readonly announceQueued: (jobId: string) => void;
-  /** Tells waiting clients that a job has ended. */
+  /** Notifies waiting clients that a job has ended. */
   readonly announceEnded: (job: JobIdentity) => void;
   readonly count: JobCounts;
 }
@@ -32,7 +32,7 @@ export interface JobDeps {
 export interface JobLimits {
   readonly perToken: number;
   readonly total: number;
-  /** A worker that sends nothing for this long is gone. */
+  /** A worker that is silent for this long is gone. */
   readonly leaseMs: number;
   /** A job that has not started after this time is ended by the next worker that leases it. */
   readonly deadlineMs: number;

@@ -18,7 +18,7 @@ export interface LeasedJobs {
   readonly restMs: number;
 }
 
-/** Gives queued jobs to a worker, under one new lease. */
+/** Leases queued jobs to a worker, under one new lease. */
 export async function leaseJobs(
   { jobs, clock, newId, limits }: JobDeps,
   worker: string,
@@ -48,7 +48,7 @@ export async function withdrawJob(deps: JobDeps, lease: JobLease): Promise<boole
   return true;
 }
 
-/** Renews leases and returns the ids of the jobs whose lease has ended. */
+/** Renews leases and returns the ids of the jobs with an ended lease. */
 export async function renewLeases(
   { jobs, clock, limits }: JobDeps,
   leases: readonly JobLease[],

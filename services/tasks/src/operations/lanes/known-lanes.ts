@@ -2,9 +2,9 @@
 export interface KnownLanes {
   readonly size: number;
   has(lane: string): boolean;
-  /** A task waits in this lane. The other processes are told if this one did not know it. */
+  /** A task waits in this lane. A lane that this process did not know is announced to the other processes. */
   add(lane: string): void;
-  /** Another process told that a task waits in this lane. Its tasks are found at the next look, or were meanwhile. */
+  /** Another process announced that a task waits in this lane. The next pass finds its tasks. */
   hear(lane: string): void;
   /** Forgets the others: these are the lanes that the store has now. */
   replace(lanes: readonly string[]): void;

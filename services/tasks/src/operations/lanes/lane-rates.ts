@@ -3,13 +3,16 @@ import type { Clock } from '@reelgate/platform/clock';
 const BUCKET_MS = 10_000;
 const BUCKETS = 30;
 const MINUTE_MS = 60_000;
-/** The rate of a lane that has just begun is that of this time. */
+/** The rate of a lane that has just begun counts over this time. */
 const MEASURED_MS_MIN = 2 * BUCKET_MS;
 export const LANES_MAX = 10_000;
 
 /** The turns that lanes get, from those in this process: all live processes give about as many. */
 export interface LaneRates {
-  /** The turns in a minute over the last five minutes, or since the first of them. 0: there were none here. */
+  /**
+   * The turns in a minute over the last five minutes, or since the first of them. 0 if there were no turns in this
+   * process.
+   */
   readPerMinute(lane: string): number;
 }
 
@@ -35,7 +38,7 @@ export function openLaneRates(clock: Clock, replicas = (): number => 1): LaneMet
       const at = number % BUCKETS;
       turns[at] = numbers[at] === number ? (turns[at] ?? 0) + 1 : 1;
       numbers[at] = number;
-      // the first lane of the map is the one whose last turn is the oldest
+      // the first lane of the map has the oldest last turn
       lanes.delete(lane);
       lanes.set(lane, { numbers, turns });
       for (const [oldest] of lanes) {
@@ -52,7 +55,7 @@ export function openLaneRates(clock: Clock, replicas = (): number => 1): LaneMet
         sum += turns[at] ?? 0;
         first = Math.min(first, number);
       }
-      // a lane whose first turn was a moment ago has no rate of thousands a minute
+      // a lane that had its first turn a moment ago has no rate of thousands a minute
       return (sum * replicas() * MINUTE_MS) / Math.max(clock.now() - first * BUCKET_MS, MEASURED_MS_MIN);
     },
   };

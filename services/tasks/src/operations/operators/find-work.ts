@@ -20,7 +20,7 @@ export interface SearchDeps {
   readonly channels: ChannelRegistry;
 }
 
-/** Finds tasks and jobs by an id: their own, that of a request, of a trace, or of an upstream. */
+/** Finds tasks and jobs by an id: their own id, or the id of a request, of a trace, or of upstream work. */
 export async function findWork(deps: SearchDeps, value: string): Promise<FoundWork[]> {
   const { operators } = deps;
   if (WORK_ID.test(value)) return [...(await operators.findWork('id', value, FOUND_MAX))];

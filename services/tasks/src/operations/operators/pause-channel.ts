@@ -6,18 +6,18 @@ import type { SharedWaits } from './shared-waits.ts';
 import type { ChannelRegistry } from '../../channels/channel-registry.ts';
 import type { BacklogStore } from '../../store/backlog-store.ts';
 
-/** The dependencies of what only operators do. */
+/** The dependencies of the operations that only operators call. */
 export interface OperatorDeps {
   readonly operators: OperatorStore;
   readonly backlog: BacklogStore;
   readonly channels: ChannelRegistry;
   readonly paused: PausedChannels;
   readonly waits: SharedWaits;
-  /** Every channel of the configuration, those of other services too. */
+  /** Every channel of the configuration, including the channels of other services. */
   readonly channelIds: () => readonly string[];
   readonly clock: Clock;
   readonly log: Log;
-  /** Tells all processes that a channel was paused or resumed. */
+  /** Announces to all processes that a channel was paused or resumed. */
   readonly announcePause: (channelId: string) => void;
 }
 
@@ -69,7 +69,7 @@ export async function listPauses({ operators, clock }: OperatorDeps): Promise<re
 export type ResumeRequest = Omit<ChannelChange, 'at'>;
 
 export interface PauseRequest extends ResumeRequest {
-  /** Undefined: the pause has no end. */
+  /** Undefined if the pause has no end. */
   readonly durationMs?: number | undefined;
 }
 
@@ -97,7 +97,7 @@ export async function pauseChannel(deps: OperatorDeps, { durationMs, ...request 
   return pause;
 }
 
-/** Gives a channel new work again, also one that has left the configuration. Returns whether it was paused. */
+/** Resumes a channel, also one that has left the configuration. Returns whether it was paused. */
 export async function resumeChannel(deps: OperatorDeps, request: ResumeRequest): Promise<boolean> {
   const wasPaused = await deps.operators.resume({ ...request, at: deps.clock.now() });
   if (!wasPaused && !deps.channelIds().includes(request.channel)) throw channelNotFound();
@@ -107,8 +107,8 @@ export async function resumeChannel(deps: OperatorDeps, request: ResumeRequest):
 }
 
 /**
- * Ends the pauses that are over, and reads those that are not. They are read first, because a store that can only be
- * read still tells of the pauses of other processes.
+ * Ends the pauses that are over, and reads the pauses that are not. They are read first, because a read-only store
+ * still has the pauses of other processes.
  */
 export async function renewPauses({ operators, paused, clock, log, announcePause }: OperatorDeps): Promise<void> {
   await paused.read();

@@ -16,7 +16,7 @@ interface HandOverDeps {
   readonly clock: Clock;
 }
 
-/** Reads what happened since an operator read last. */
+/** Reads the events and the questions since an operator read last. */
 export async function readHandOver({ operators, clock }: HandOverDeps, actor: string): Promise<GetHandOverResponse> {
   const now = clock.now();
   const readUntil = await operators.findMark(actor);

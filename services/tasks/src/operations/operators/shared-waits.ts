@@ -19,7 +19,7 @@ export interface SharedWaits extends AskedWaits {
   read(): Promise<void>;
 }
 
-/** This process obeys a wait at once, others as soon as they hear of it or read it. */
+/** This process obeys a wait at once, others as soon as they receive or read it. */
 export function openSharedWaits({ operators, announce, clock, log }: SharedWaitsDeps): SharedWaits {
   const keep = (wait: AskedWait): void => {
     operators.noteWait(wait).catch((error: unknown) => {

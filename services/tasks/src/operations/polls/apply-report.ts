@@ -66,7 +66,7 @@ const SETTLES: Readonly<Record<Report['phase'], ReadonlySet<Doubt['reason']>>> =
   failed: new Set(),
 };
 
-/** Writes what a poll found. A task that has ended in the meantime stays as it ended. */
+/** Writes the outcome of a poll. A task that has ended in the meantime stays as it ended. */
 export async function applyReport(deps: Deps, task: Task, report: Report): Promise<void> {
   const doubt = task.doubt?.reason;
   if (doubt !== undefined && SETTLES[report.phase].has(doubt))
@@ -168,8 +168,8 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
 }
 
 /**
- * Polls again after a success without a result, which a person learns of meanwhile. One that stays so is none: the task
- * fails, so that no client waits and no money is held for an end that says neither yes nor no.
+ * Polls again after a success without a result, and asks a person meanwhile. If the result stays away, the task fails,
+ * so that no client waits and no money is held for an end that is neither success nor failure.
  */
 async function doubtResult(deps: Deps, task: Task, report: Success, missing: string): Promise<void> {
   const polls = task.doubt?.reason === NO_RESULT ? task.doubt.polls + 1 : 1;

@@ -19,16 +19,16 @@ const POLL_TIMEOUT_MS = 20_000;
 const KEYS_RETRY_MS = 60_000;
 const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
 
-/** `token` is the last part of the called path. `span` is that of the call. */
+/** `token` is the last part of the called path. `span` is the span of the call. */
 export type HandleCallback = (token: string, callback: UpstreamCallback, span?: Span) => Promise<void>;
 
 /**
- * Handles the call of an upstream. The call is not trusted; it only makes the task due for a poll. One with a wrong
- * signature is refused like one at a wrong address, and counted. One that cannot be checked is refused for now, so that
- * the upstream repeats it. If the answer to the submission was lost, the id in it
- * names the work to poll. The task adopts that work if the upstream knows it and lists it as the order of the task, and
- * if no other task has it. Without a list, the knowledge of the upstream is enough. Repeated, late and reordered calls
- * change nothing.
+ * Handles the call of an upstream. The call is not trusted; its only effect is that the task is due for a poll. A call
+ * with a wrong signature is refused like a call at a wrong address, and counted. A call that cannot be checked is
+ * refused for now, so that the upstream repeats it. If the answer to the submission was lost, the id in it names the
+ * work to poll. The task adopts that work if the upstream knows it and lists it as the order of the task, and if no
+ * other task has it. Without a list, the knowledge of the upstream is enough. Repeated, late and reordered calls have
+ * no effect.
  */
 export function callbackHandler(deps: Deps): HandleCallback {
   const searching = new Set<string>();
@@ -54,7 +54,7 @@ export function callbackHandler(deps: Deps): HandleCallback {
   };
 }
 
-/** A channel that is gone leaves nothing to check the call with. */
+/** Without its channel the call cannot be checked. */
 async function readCallback(
   deps: Deps,
   { order, mapping }: Task & { readonly mapping: Mapping },
@@ -80,7 +80,7 @@ function assertMayCall({ log }: Deps, signature: CallbackVerdict, fields: object
   throw serviceUnavailable(undefined, KEYS_RETRY_MS);
 }
 
-/** Callbacks come with a trace of their own, from a foreign service. Those that changed nothing have no span here. */
+/** Callbacks come with a trace of their own, from a foreign service. A callback without an effect has no span here. */
 function traceCallback(deps: Deps, task: Task, carrier: string | undefined): void {
   workSpan(deps, task, 'callback heard', { kind: 'consumer', links: carrier === undefined ? [] : [carrier] }).end();
 }
@@ -91,7 +91,7 @@ async function adoptHintedWork(deps: Deps, task: Task, number: number, hint: str
   const runtime = findRuntime(deps, task.mapping);
   if (runtime === undefined || hint === '' || hint.length > HINT_LENGTH_MAX) return false;
   const { settings } = runtime.channel;
-  // The URL of an earlier, refused attempt says nothing about the attempt whose answer was lost.
+  // The URL of an earlier, refused attempt does not identify the attempt that got no answer.
   if ((await deps.store.attempts(taskId)).at(-1)?.number !== number) return false;
   if ((await deps.store.findKnownUpstreamIds(settings.upstreamAccount, [hint])).has(hint)) {
     deps.log.warn({ taskId, channel: settings.id }, 'a callback names the work of another task');

@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 
 const POLLS_TO_ATTENTION = 5;
 
-/** The reason for which a poll learned nothing. */
+/** The reason for which a poll brought no report. */
 export interface FutilePoll {
   readonly error: string;
   /** The problem with the work that the poll reported. */
@@ -18,8 +18,8 @@ export interface FutilePoll {
 }
 
 /**
- * Leaves a task as it is after a poll that learned nothing, and polls it again later. If the poll reported a problem
- * with the work, the fifth such poll in a row, and every later one, asks a person to decide.
+ * Leaves a task as it is after a poll without a report, and polls it again later. If the poll reported a problem with
+ * the work, the fifth such poll in a row, and every later one, asks a person to decide.
  */
 export async function postponePoll(
   deps: Deps,

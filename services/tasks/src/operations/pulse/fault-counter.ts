@@ -17,10 +17,10 @@ export const FAILURES_MAX = 20;
 const ERROR_SHOWN_MAX = 300;
 const FAILED_ATTEMPTS: ReadonlySet<string> = new Set(['refused', 'unconfirmed', 'unknown']);
 
-/** Counts what fails, by model and by account, and keeps the last failures of each channel. */
+/** Counts failures by model and by account, and keeps the last failures of each channel. */
 export interface FaultCounter {
   readonly count: Pick<WorkCounts, 'attempt' | 'poll' | 'finished'> & Pick<OutcomeCounts, 'refusedBy'>;
-  /** Writes what has changed since the last time. */
+  /** Writes the counts that have changed. */
   write(): Promise<void>;
 }
 

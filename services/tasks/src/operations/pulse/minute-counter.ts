@@ -24,11 +24,11 @@ const ATTEMPT_COUNTS: ReadonlySet<string> = new Set(['accepted', 'refused', 'unk
 /** The counts of this process by the minute. */
 export interface MinuteCounter {
   readonly count: WorkCounts & OutcomeCounts;
-  /** Writes what has changed since the last time. */
+  /** Writes the counts that have changed. */
   write(): Promise<void>;
 }
 
-/** Returns counts that count as these do, and by the minute and by what failed too. */
+/** Returns counts that count like the given ones, and also by the minute and by failure. */
 export function withMinutes<C extends WorkCounts>(
   counts: C,
   { minutes: { count }, faults: { count: faults } }: { readonly minutes: MinuteCounter; readonly faults: FaultCounter },
@@ -67,7 +67,7 @@ interface Minute {
   readonly minute: number;
   readonly whole: MinuteCounts;
   readonly channels: Map<string, ChannelCounts>;
-  /** The channels whose counts are not written; an empty one stands for the whole. */
+  /** The channels with unwritten counts; an empty one stands for the whole. */
   readonly changed: Set<string>;
 }
 

@@ -23,7 +23,7 @@ interface SubjectFaults {
   readonly minutes: ReadonlyMap<number, FaultCounts>;
 }
 
-/** Reads what failed in the last hour in all processes together, by model and by account, the worst first. */
+/** Reads the faults of the last hour in all processes together, by model and by account, the worst first. */
 export async function readFaults(operators: FaultReader, clock: Clock): Promise<GetFaultsResponse> {
   const now = clock.now();
   const rows = await operators.faultsSince(floorToMinute(now) - (MINUTES - 1) * MINUTE_MS, ROWS_MAX);

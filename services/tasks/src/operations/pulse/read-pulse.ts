@@ -40,7 +40,7 @@ export interface Pulse extends MinuteSums {
   readonly attention: WaitingCount;
 }
 
-/** Reads what happened in the last hour, in all processes together, and what waits now. */
+/** Reads the counts of the last hour, in all processes together, and the current backlog. */
 export async function readPulse({ operators, backlog, channels, clock }: PulseDeps): Promise<Pulse> {
   const now = clock.now();
   const ids = channels.all().map(({ channel }) => channel.settings.id);

@@ -19,7 +19,7 @@ export async function describePlace(
   return place && toQueuePlace(deps, place);
 }
 
-/** The place of a task as its owner sees it. It shows nothing of other accounts. */
+/** The place of a task as its owner sees it. It does not show other accounts. */
 export function toQueuePlace({ clock, queue }: Pick<Deps, 'clock' | 'queue'>, place: FoundPlace): QueuePlace {
   const { lane, nextLane, position, since, startBy } = place;
   const isScheduled = lane === SCHEDULED_LANE;

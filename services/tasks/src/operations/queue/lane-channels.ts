@@ -5,7 +5,7 @@ import { isUpstreamFile, listMedia } from '../../domain/order.ts';
 import type { CreateContext } from '../create-context.ts';
 import type { Deps } from '../deps.ts';
 
-/** The name of the lane of a create: what it may be submitted to, now and after a reload. */
+/** Returns the name of a create's lane, for the channels that it may be submitted to now and after a reload. */
 export function nameCreateLane(
   { channels }: Deps,
   create: Pick<CreateContext, 'task' | 'source' | 'runtimes'>,

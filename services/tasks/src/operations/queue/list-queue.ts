@@ -190,7 +190,7 @@ function describeAccount(account: WaitingAccount, lane: ExplainedLane | undefine
   });
 }
 
-/** The reasons of an account or a token go before those of its lane. */
+/** The reasons of an account or a token go before the reasons of its lane. */
 function explainFlow(flow: {
   readonly isHeld: boolean;
   readonly isReady: boolean;

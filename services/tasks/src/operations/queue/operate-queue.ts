@@ -10,7 +10,9 @@ import { describePlace } from './describe-place.ts';
 import { findQueued } from './list-queue.ts';
 
 const CANCELLED = { code: 'cancelled', message: 'an operator cancelled the task before it began' };
-/** The tasks that one call ends, and the time in milliseconds after which it ends no more, so that its caller hears of it. */
+/**
+ * The tasks that one call ends, and the time in milliseconds after which it stops, so that its caller gets an answer.
+ */
 const CANCELLED_MAX = 1000;
 const CANCEL_MS_MAX = 5000;
 
@@ -35,7 +37,7 @@ export async function setQueueWeight(
   return until;
 }
 
-/** Gives an account or a model no turns until it is released. */
+/** Withholds the turns of an account or a model until it is released. */
 export async function holdQueue(deps: Deps, subject: QueueSubject, by: By): Promise<void> {
   if ('model' in subject && !isServed(deps, subject.model)) throw modelNotServed();
   if (await deps.store.holdQueue(subject, { ...by, at: deps.clock.now() }))
@@ -46,7 +48,7 @@ function isServed({ channels }: Deps, model: string): boolean {
   return channels.all().some(({ channel }) => Object.hasOwn(channel.settings.models, model));
 }
 
-/** Gives what was held its turns again. */
+/** Releases an account or a model, so that it has turns again. */
 export async function releaseQueue(deps: Deps, subject: QueueSubject, by: By): Promise<void> {
   if (!(await deps.store.releaseQueue(subject, { ...by, at: deps.clock.now() }))) return;
   deps.log.warn({ ...subject, actor: by.actor }, 'a part of the queue is released');

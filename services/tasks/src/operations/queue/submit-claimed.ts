@@ -62,15 +62,15 @@ export async function submitClaimed(
 }
 
 /**
- * Reports whether the channel may be tried with an order of this account. The turn was taken before it was known whose
- * it is.
+ * Reports whether the channel may be tried with an order of this account. The account was not known yet when the turn
+ * was taken.
  */
 function mayTry({ circuit }: ChannelRuntime, accountId: string): boolean {
   circuit.undecided();
   return circuit.mayTry(accountId);
 }
 
-/** Undefined: nothing was sent, and another turn may do better. */
+/** Undefined if the task was not sent, and another turn may succeed. */
 async function submitOrGiveBack(deps: Deps, turn: Turn, runtime: ChannelRuntime): Promise<Submission | undefined> {
   const { task, place, number } = turn;
   const { sourceTaskId } = task.order;

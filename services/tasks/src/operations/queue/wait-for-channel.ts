@@ -23,9 +23,9 @@ export class UncertainWait extends Error {
 }
 
 /**
- * Lets a create wait for its turn, in place of a refusal. It has its hold and its staged media, so from here on it needs
- * neither its caller nor this process. Throws Overtaken if another process has taken the create over: nothing was sent, so
- * that one refuses it, now or in a moment.
+ * Lets a create wait for its turn, in place of a refusal. It has its hold and its staged media, so from here on it
+ * needs neither its caller nor this process. Throws Overtaken if another process has taken the create over: it was not
+ * sent, so that process refuses it, now or in a moment.
  */
 export async function waitForChannel(
   deps: Deps,
@@ -78,7 +78,9 @@ async function assertPlaceLeft(
   throw queueFull(isAccountFull ? 'account' : 'service', retryAfterMs);
 }
 
-/** The time in which the next task of the account, or of anyone, leaves the queue; undefined: not known. */
+/**
+ * The time in which the next task of the account, or of any account, leaves the queue. Undefined if it is not known.
+ */
 async function estimateFree(
   { store, queue }: Deps,
   { accountId, lane }: Entry,
@@ -89,7 +91,7 @@ async function estimateFree(
   return estimateWaitMs({ position: 0, weight: ofAccount ? weight : weights, weights, perMinute });
 }
 
-/** Refuses a create whose turn is expected after the time that its client named. */
+/** Refuses a create with a turn that is expected after its client's deadline. */
 async function assertTurnInTime(
   { store, queue, count }: Deps,
   { accountId, tokenId, lane, plan }: Entry & { readonly tokenId: string; readonly plan: WaitPlan },

@@ -10,11 +10,11 @@ import type { ListFilter, Page, TaskCount, TaskStep } from '../../store/task-sto
 import type { Deps, StoreDeps } from '../deps.ts';
 import { stepsNeeded, taskNotFound } from '../task-refusals.ts';
 
-/** A caller that polls more often learns nothing sooner. */
+/** A caller that polls more often gains no time. */
 const POLL_AFTER_MS_MIN = 1000;
-/** For a task whose turn is far away. */
+/** For a task with a distant turn. */
 const POLL_AFTER_MS_MAX = 30_000;
-/** For a task whose next poll of the upstream has no time, such as a new one, or is overdue. */
+/** For a task with no time for its next poll, such as a new one, or with an overdue poll. */
 const POLL_AFTER_UNKNOWN_MS = 2000;
 
 /** Reads a task for its owner. For other accounts the task does not exist. */
@@ -53,10 +53,10 @@ export async function listTasks(
 
 /** The narrowing that only lists in steps have, as a caller asks for it. */
 export interface StepQuestion {
-  /** Words of the prompt, as a person writes them; empty: any. */
+  /** Words of the prompt, as a person writes them. Empty for any prompt. */
   readonly words: string;
   readonly tokenId: string;
-  /** Count up to this many; 0: none. */
+  /** The number up to which tasks are counted. 0 if they are not counted. */
   readonly countMax: number;
 }
 
@@ -90,7 +90,7 @@ export async function listTaskStep(
   return { ...step, counted };
 }
 
-/** The filter for the task of a create with this key. Undefined: no task matches. */
+/** The filter for the task of a create with this key. Undefined if no task matches. */
 export async function withKey(
   { store, clock }: Deps,
   filter: OwnersFilter,

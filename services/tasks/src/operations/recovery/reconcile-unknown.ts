@@ -25,13 +25,13 @@ const LIST_TIMEOUT_MS = 20_000;
 const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
 
 /**
- * One pass over the tasks whose submission got no answer. Where the upstream can be asked for an attempt by its key,
- * the answer settles the task. Otherwise a task adopts work of the upstream only if exactly one piece of work without a
- * task matches it in every fact and in time, and if no other task could own that work. A task whose clock was set
- * during its create could own any matching work of that hour, and so could each task if clocks were seen to be wrong
- * about then. After a minute, or later where the upstream can be asked, a task without a hold fails: its create was
- * interrupted while billing could not be asked, and it was never submitted. About any other a person is told. The order
- * is never submitted again. Returns how many tasks were settled.
+ * Runs one pass over the tasks that got no answer to their submission. Where the upstream can be asked for an attempt
+ * by its key, the answer settles the task. Otherwise a task adopts work of the upstream only if exactly one piece of
+ * work without a task matches it in every fact and in time, and if no other task could own that work. A task that had
+ * its clock set during its create could own any matching work of that hour, and so could each task if clocks were seen
+ * to be wrong about then. After a minute, or later where the upstream can be asked, a task without a hold fails: its
+ * create was interrupted while billing could not be asked, and it was never submitted. For any other task a person is
+ * asked. The order is never submitted again. Returns how many tasks were settled.
  */
 export async function reconcileUnknown(deps: Deps): Promise<number> {
   let found = 0;
@@ -42,7 +42,7 @@ export async function reconcileUnknown(deps: Deps): Promise<number> {
   )) {
     // An upstream that has asked to wait is searched later, and no person is asked because of that.
     if ((deps.channels.find(channelId)?.askedWaitMs('reads') ?? 0) > 0) continue;
-    // The longer a search finds nothing, the less often it runs.
+    // The longer a search is in vain, the less often it runs.
     if (deps.chance() * (deps.clock.now() - Math.max(...tasks.map(({ updatedAt }) => updatedAt))) > SEARCH_MS) continue;
     const open = await askByKey(deps, channelId, tasks);
     found += tasks.length - open.length;
@@ -89,7 +89,9 @@ export async function mayHaveOrdered(
   return works?.some((work) => work.upstreamId === upstreamId && matchesOrder(channel, task, work)) === true;
 }
 
-/** Reads the list with a poll of the channel. Returns nothing if the upstream has no list or it cannot be read now. */
+/**
+ * Reads the list with a poll of the channel. Returns undefined if the upstream has no list or it cannot be read now.
+ */
 async function listWorks(deps: Deps, runtime: ChannelRuntime, since: number): ReturnType<Channel['list']> {
   const { channel } = runtime;
   if (!hasList(channel) || !(await waitForPoll(deps, runtime))) return undefined;
@@ -104,7 +106,8 @@ function hasList({ canList, settings }: Channel): boolean {
 interface Search {
   readonly channel: Channel | undefined;
   /**
-   * The listed work without a task, each with the ids of the tasks that could own it; undefined: no list could be read.
+   * The listed work without a task, each with the ids of the tasks that could own it. Undefined if no list could be
+   * read.
    */
   readonly claims: ReadonlyMap<ListedWork, ReadonlySet<string>> | undefined;
 }
@@ -222,7 +225,7 @@ function computeSlackMs({ clock }: Deps, task: Task, areClocksInDoubt: boolean):
   return areClocksInDoubt || isClockSet(task, clock.now()) ? SET_CLOCK_MS : CLOCK_SLACK_MS;
 }
 
-/** Reports whether the work is what the task ordered. */
+/** Reports whether the work matches the order of the task. */
 function matchesOrder({ settings }: Channel, { order }: Task, work: ListedWork): boolean {
   return (
     work.kind === order.kind &&
@@ -246,7 +249,7 @@ function isClockSet({ id, createdAt, updatedAt }: Task, now: number): boolean {
   );
 }
 
-/** Reports whether the work was made between the begin and the end of the submission, give or take `slackMs`. */
+/** Reports whether the work was created between the begin and the end of the submission, give or take `slackMs`. */
 function isInTime(task: Task, work: ListedWork, now: number, slackMs: number): boolean {
   const until = task.admission === 'unknown' ? task.updatedAt : now;
   return work.createdAt >= task.createdAt - slackMs && work.createdAt <= until + slackMs;

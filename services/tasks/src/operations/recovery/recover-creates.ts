@@ -49,7 +49,7 @@ export async function recoverOwnCreates(deps: Deps): Promise<void> {
 }
 
 async function recover(deps: Deps, task: Task, hadNoHold: HadNoHold): Promise<void> {
-  // If its process lives after all, it can start no further attempt from here on, so what is read below stays true.
+  // If its process lives after all, it can start no further attempt from here on, so the following reads stay true.
   if (!(await deps.store.disown(task.id))) return;
   await inWorkSpan(deps, task, RECOVER, () => refuseOrLeaveUnknown(deps, task, hadNoHold));
 }
@@ -79,7 +79,9 @@ async function refuseOrLeaveUnknown(deps: Deps, task: Task, hadNoHold: HadNoHold
   deps.log.warn({ taskId: task.id, channel: started.channel }, 'a create was interrupted during its submission');
 }
 
-/** Reports whether a task has no hold and can get none from here on, so that nothing was or will be submitted. */
+/**
+ * Reports whether a task has no hold and can get no hold from here on, so that it was not submitted and never will be.
+ */
 export type HadNoHold = (taskId: string) => Promise<boolean>;
 
 /** Once billing could not be asked, each further task may have a hold: a start waits for one answer at most. */

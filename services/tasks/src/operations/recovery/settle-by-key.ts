@@ -18,9 +18,9 @@ const NEVER_ARRIVED = {
 };
 
 /**
- * Asks the upstream for each task by the key of the attempt whose answer was lost. Work that it has is adopted. A task
- * whose attempt never arrived fails, and its hold is released. Each search takes a poll of the channel. Returns the
- * tasks about which nothing is known yet.
+ * Asks the upstream for each task by the key of the attempt that got no answer. Existing work is adopted. A task with
+ * an attempt that never arrived fails, and its hold is released. Each search takes a poll of the channel. Returns the
+ * tasks that are still unknown.
  */
 export async function settleByKey(
   deps: Deps,
@@ -50,7 +50,7 @@ async function settleTask(deps: Deps, { channel }: ChannelRuntime, task: Task): 
   return found.outcome === 'never arrived' && failNeverArrived(deps, task);
 }
 
-/** The order never reached the upstream, so nothing is charged. */
+/** The order never reached the upstream, so it is not charged. */
 function failNeverArrived(deps: Deps, task: Task): Promise<boolean> {
   const channel = task.mapping?.channel;
   deps.log.warn({ taskId: task.id, channel }, 'an attempt whose answer was lost never arrived at the upstream');
@@ -78,7 +78,7 @@ async function adoptFoundWork(
   return true;
 }
 
-/** The attempt whose answer was lost, as it was sent. Undefined if the channel does not serve the model any more. */
+/** The attempt that got no answer, as it was sent. Undefined if the channel does not serve the model any more. */
 async function describeLostAttempt(
   { store, callbacks }: Deps,
   settings: ChannelRuntime['channel']['settings'],

@@ -34,7 +34,10 @@ export async function removeOldTasks({ store, clock, log }: Deps, retentionMs: n
   return restAfter(keys + removed);
 }
 
-/** One pass that erases what clients have deleted. The next one comes after the idle time, whatever it did. */
+/**
+ * Runs one pass that erases the work that clients have deleted. The next pass comes after the idle time, whatever this
+ * one did.
+ */
 export async function eraseRemoved({ store }: Deps): Promise<PassResult> {
   await store.eraseRemoved();
   return 0;
@@ -87,14 +90,14 @@ export async function removeOldWebhooks({ webhooks, clock, log, limits }: Webhoo
   return restAfter(removed);
 }
 
-/** However much is left, the next batch waits for the idle time of the worker. A pass that found nothing rests longer. */
+/** However much is left, the next batch waits for the idle time of the worker. A pass without any work rests longer. */
 function restAfter(removed: number): PassResult {
   return removed > 0 ? 0 : NOTHING_DUE;
 }
 
 /**
- * One pass that removes acts of operators and what happened after 400 days, counts of minutes and faults after 25 hours,
- * and calls of channels after two minutes, in small batches. Returns how many were removed if there may be more.
+ * Runs one pass that removes acts of operators and service events after 400 days, counts of minutes and faults after 25
+ * hours, and calls of channels after two minutes, in small batches. Returns how many were removed if there may be more.
  */
 export async function removeOldCounts(
   operators: ActStore & CallStore & MinuteStore & FaultStore & HandOverStore,

@@ -10,7 +10,7 @@ const NEWER_MAX = 100;
 const LEFT_MAX = 200;
 /** Ids of replicas are committed a little out of order. One that comes later is read at its end. */
 const SETTLED_MS = 1000;
-/** While the process is busy, a prompt waits this long. Then it is read beside the other work. */
+/** While the process is busy, a prompt waits this long. Then it is read in parallel with the other work. */
 const WAIT_MS_MAX = 30_000;
 
 export interface PromptDeps {

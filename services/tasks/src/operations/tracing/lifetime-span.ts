@@ -16,7 +16,7 @@ export interface TaskEnd {
 
 /**
  * Writes the span of a task that has ended, under the id that its create minted: from its create to its end. Only the
- * caller whose write ended the task calls this, so it happens once, in whichever process that is.
+ * caller that ended the task by its write calls this, so it happens once, in whichever process that is.
  */
 export async function writeTaskSpan({ tracing, store }: Deps, task: EndedTask, end: TaskEnd): Promise<void> {
   if (task.trace === undefined) return;
@@ -56,7 +56,7 @@ function toEndAttributes({ state, code }: TaskEnd): Attributes {
   return { 'reelgate.task.state': state, 'reelgate.task.outcome': code ?? state };
 }
 
-/** The span of the task that a regeneration is made from. */
+/** The span of the source task of a regeneration. */
 async function sourceTrace(store: TaskReader, { order }: EndedTask): Promise<string | undefined> {
   return order.sourceTaskId === undefined ? undefined : (await store.find(order.sourceTaskId))?.trace;
 }

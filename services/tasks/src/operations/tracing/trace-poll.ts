@@ -5,7 +5,7 @@ import type { SpanDeps } from './work-span.ts';
 
 /** The most spans of polls of one task. The last one is kept for the poll that ends the task. */
 export const POLL_SPANS_MAX = 128;
-/** A poll that takes longer has a span, whatever it finds. */
+/** A longer poll has a span, whatever its outcome. */
 const SLOW_MS = 1000;
 const ENDS: ReadonlySet<string> = new Set(['succeeded', 'failed']);
 

@@ -6,7 +6,7 @@ import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { parseTraceparent } from '@reelgate/platform/trace/traceparent';
 
 /**
- * Work after this age has traces of its own: what keeps or drops whole traces has decided over the first one by then.
+ * Work after this age has traces of its own, because a sampler of whole traces has decided over the first one by then.
  */
 const ONE_TRACE_MS = 30 * 60_000;
 
@@ -26,7 +26,7 @@ interface WorkTrace {
   readonly trace?: string | undefined;
 }
 
-/** The carrier that others go on from; undefined: the task is not recorded, or too old for its first trace. */
+/** The carrier that others continue. Undefined if the task is not recorded, or too old for its first trace. */
 export function traceToPassOn(
   { clock }: { readonly clock: Clock },
   { createdAt, trace }: WorkTrace,
@@ -72,8 +72,8 @@ export async function inWorkSpan<T>(
 }
 
 /**
- * Runs work for a task that its create has left for later: its log lines and its calls have the id of that request, and
- * its log lines that of the trace.
+ * Runs deferred work of a create: its log lines and its calls have the id of that request, and its log lines the id of
+ * the trace.
  */
 export function inTask<T>(
   { requestId = '', trace }: { readonly requestId?: string | undefined; readonly trace?: string | undefined },

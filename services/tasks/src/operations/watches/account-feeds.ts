@@ -10,7 +10,7 @@ const WAITING_MAX = 1000;
 /** Changes that are remembered as delivered. The sweep delivers a forgotten one again. */
 const DELIVERED_MAX = 100_000;
 
-/** The accounts whose tasks are watched, each with its watches. */
+/** The accounts with watched tasks, each with its watches. */
 export interface WatchedAccounts {
   has(accountId: string): boolean;
   ids(): Iterable<string>;
@@ -21,7 +21,7 @@ export interface WatchedAccounts {
   skip(change: Change): void;
   isDelivered(change: Change): boolean;
   deliver(task: Task): void;
-  /** Forgets what was delivered of changes before a time, which no sweep finds again. */
+  /** Forgets the deliveries of changes before a time, which no sweep finds again. */
   forgetBefore(at: number): void;
 }
 

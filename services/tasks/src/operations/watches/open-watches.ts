@@ -19,7 +19,7 @@ export interface WatchMessage {
 /** The open watches of this process and their heartbeats. One timer serves all of them. */
 export interface OpenWatches {
   open(method: WatchMethod, feed: Notifier, signal: AbortSignal): OpenWatch;
-  /** Wakes each watch whose heartbeat is due. Returns the time at which the next one is due. */
+  /** Wakes each watch that is due for a heartbeat. Returns the time at which the next heartbeat is due. */
   pass(): number;
   count(method: WatchMethod): number;
 }

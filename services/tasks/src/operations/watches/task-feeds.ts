@@ -60,8 +60,8 @@ export function openWatchedTasks(): WatchedTasks {
 export interface TaskFeed extends Notifier {
   readonly accountId: string;
   /**
-   * The newest version, once; undefined if there is none since the last call. Throws if the task does not exist for the
-   * account, or if its first read failed.
+   * Returns the newest version, once, or undefined if there is no new version since the last call. Throws if the task
+   * does not exist for the account, or if its first read failed.
    */
   take(): Task | undefined;
   /** A version that was read from the store, or undefined if the store has no such task for any owner. */

@@ -12,7 +12,7 @@ const READ_MAX = 200;
 /** Accounts that one SELECT asks for changes, and changes that it returns. */
 const ACCOUNTS_MAX = 200;
 const CHANGES_MAX = 1000;
-/** Hints that wait for their read. The sweep finds what further ones would name. */
+/** Hints that wait for their read. The sweep finds the tasks of further hints. */
 const HINTS_MAX = 10_000;
 /** Maximum time in milliseconds for which a change stays unseen if its announcement was lost. */
 const SWEEP_MS = 3000;
@@ -20,8 +20,8 @@ const SWEEP_MS = 3000;
 export const OVERLAP_MS = 60_000;
 
 /**
- * The watches of this process. They share their reads: an announcement says which task to read, and a sweep finds what
- * no announcement told. After its beginning a watch costs no read of its own.
+ * The watches of this process. They share their reads: an announcement says which task to read, and a sweep finds
+ * changes without an announcement. After its beginning a watch costs no read of its own.
  */
 export interface WatchHub {
   /** The first version that the feed gives comes from a read that begins after this call. */
@@ -35,8 +35,8 @@ export interface WatchHub {
   /** Resolves when the read that is under way has been delivered. */
   waitForDelivery(): Promise<void>;
   /**
-   * Reads a batch of what was hinted, and sweeps when it is time. Returns how many tasks still wait for a read; if
-   * none do, when the next sweep is due.
+   * Reads a batch of the hinted tasks, and sweeps when it is time. Returns how many tasks still wait for a read; if no
+   * task waits, when the next sweep is due.
    */
   pass(): Promise<PassResult>;
 }
@@ -111,7 +111,7 @@ async function openAccount(state: HubState, filter: ChangeFilter): Promise<Accou
   return feed;
 }
 
-/** Keeps the sweep from reporting what changed shortly before the first watch of an account. */
+/** Keeps the sweep from reporting changes from shortly before the first watch of an account. */
 async function skipEarlier(state: HubState, accountId: string): Promise<void> {
   const { store, accounts } = state;
   for await (const changes of readChanges(store, [accountId], computeSweepStart(state))) {
@@ -134,14 +134,14 @@ async function readAndDeliver({ store, tasks, accounts, hints }: HubState, ids: 
     for (const id of ids) tasks.deliver(id, found.get(id));
     for (const task of found.values()) accounts.deliver(task);
   } catch (error) {
-    // A watch that has begun waits for the next read; one that begins is told.
+    // A watch that has begun waits for the next read; a new watch is notified.
     for (const feed of opened) feed.fail(error);
     for (const id of ids) hints.add(id);
     throw error;
   }
 }
 
-/** Reads what changed without being announced. */
+/** Reads the changes that were not announced. */
 async function sweep(state: HubState): Promise<void> {
   const { store, clock, tasks, accounts } = state;
   const begunAt = clock.now();

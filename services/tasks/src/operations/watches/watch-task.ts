@@ -11,13 +11,13 @@ export interface TaskWatchDeps {
 export interface TaskWatch {
   readonly accountId: string;
   readonly taskId: string;
-  /** Of the last message that the caller has; empty: it has none. */
+  /** The cursor of the last message that the caller has. Empty if it has no message. */
   readonly cursor: string;
 }
 
 /**
- * Gives the task now and after each change, and ends after its final state. If the cursor names the version of now, a
- * heartbeat says so. A slow reader gets the newest version alone. Throws if the task does not exist for the account.
+ * Yields the task now and after each change, and ends after its final state. If the cursor names the current version, a
+ * heartbeat follows. A slow reader gets the newest version alone. Throws if the task does not exist for the account.
  */
 export async function* watchTask(
   { hub, watches }: TaskWatchDeps,

@@ -26,9 +26,9 @@ interface Stream extends TasksWatchDeps {
 }
 
 /**
- * Gives the tasks of an account that match: without a cursor first the unfinished ones, with a cursor first those that
- * have changed since; then a heartbeat, and each further change. A change may come twice, and none is left out. A slow
- * reader gets the newest version of each task alone.
+ * Yields the tasks of an account that match: without a cursor first the unfinished ones, with a cursor first the tasks
+ * that have changed since; then a heartbeat, and each further change. A change may come twice, and no change is left
+ * out. A slow reader gets the newest version of each task alone.
  */
 export async function* watchTasks(
   deps: TasksWatchDeps,
@@ -52,7 +52,7 @@ export async function* watchTasks(
   }
 }
 
-/** Yields what the feed has, or a heartbeat, or nothing after a wait. */
+/** Yields the changes of the feed, or a heartbeat. Yields no message after a wait without either. */
 async function* streamNext(stream: Stream): AsyncGenerator<WatchMessage> {
   const { feed, watch, count } = stream;
   const dropped = feed.catchUp();
@@ -71,7 +71,7 @@ async function* streamNext(stream: Stream): AsyncGenerator<WatchMessage> {
   } else await watch.wait();
 }
 
-/** The cursors say how far the beginning has come, so that a resumed watch leaves none of it out. */
+/** The cursors say how far the beginning has come, so that a resumed watch repeats the rest of it. */
 async function* streamUnfinished(stream: Stream, { since, sentUpTo }: AccountCursor): AsyncGenerator<WatchMessage> {
   const { filter } = stream.feed;
   const asked = filter.states === undefined || filter.states.length === 0 ? UNFINISHED : filter.states;
@@ -95,7 +95,8 @@ async function* streamPages(stream: Stream, filter: ChangeFilter, from: ChangePo
   let after = from;
   for (;;) {
     const page = await store.listChangedTasks(filter, after, PAGE_MAX);
-    // A read of the hub that began before this one may bring older versions; they must not follow those of the page.
+    // A read of the hub that began before this one may bring older versions; they must not follow the versions of the
+    // page.
     await hub.waitForDelivery();
     signal.throwIfAborted();
     for (const task of page) {

@@ -1,11 +1,11 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { EventDispatcher } from '../../store/webhook-store.ts';
 
-/** Events of one transaction. An event has a delivery for each endpoint that hears it, at most 20 and one. */
+/** Events of one transaction. An event has a delivery for each subscribed endpoint, at most 20 and one. */
 const EVENTS_MAX = 200;
 /** Transactions of one pass. */
 const BATCHES_MAX = 50;
-/** The most events that one pass takes. If it takes fewer, none is left. */
+/** The most events that one pass takes. If it takes fewer, no event is left. */
 export const DISPATCHED_MAX = EVENTS_MAX * BATCHES_MAX;
 
 /**
@@ -19,7 +19,10 @@ export interface DispatchDeps {
   readonly announceDispatched: AnnounceDispatched;
 }
 
-/** One pass that gives new events their places in the streams and makes their deliveries. Returns how many it took. */
+/**
+ * Runs one pass that assigns new events their places in the streams and creates their deliveries. Returns how many it
+ * took.
+ */
 export async function dispatchEvents({ webhooks, clock, announceDispatched }: DispatchDeps): Promise<number> {
   let taken = 0;
   for (let batches = 0; batches < BATCHES_MAX; batches += 1) {

@@ -7,21 +7,21 @@ import type { EventPlaceReader } from '../../store/webhook-store.ts';
 /** Events that one read looks at. */
 const EVENTS_MAX = 1000;
 
-/** Tells the one reader of a stream that its account has new events. */
+/** Notifies the one reader of a stream that its account has new events. */
 export interface EventFeed extends Notifier {
   /** Reports whether events may have been dispatched since the last call. */
   takeNews(): boolean;
 }
 
 /**
- * Reads for all event streams of this process which accounts have new events. A stream costs no read while nothing
- * happens in its account.
+ * Reads for all event streams of this process which accounts have new events. A stream costs no read while its account
+ * has no new events.
  */
 export interface EventHub {
-  /** From now on the feed is told. It begins with news. */
+  /** From now on the feed is notified. It begins as if it had been notified. */
   open(accountId: string): EventFeed;
   close(accountId: string, feed: EventFeed): void;
-  /** Reads what is new, and wakes the streams of those accounts. Returns 0 if nothing was new. */
+  /** Reads the new events, and wakes the streams of their accounts. Returns 0 if there was no new event. */
   pass(): Promise<PassResult>;
 }
 
@@ -32,7 +32,7 @@ interface OpenFeed extends EventFeed {
 /** `wake` starts a pass at once. */
 export function openEventHub(store: EventPlaceReader, wake: () => void): EventHub {
   const feeds = new Map<string, Set<OpenFeed>>();
-  /** Every event up to this place has been told. Undefined: nothing was read since the first stream was opened. */
+  /** Every event up to this place has been announced. Undefined before the first read. */
   let toldUpTo: number | undefined;
   return {
     open: (accountId) => {

@@ -14,7 +14,7 @@ import type { WebhookSecrets } from './secrets.ts';
 const RECEIVERS_MAX = 64;
 /** Leases of one account at once, so that its dead receivers leave workers to the others. */
 const RECEIVERS_AN_ACCOUNT_MAX = 32;
-/** Of them, those of origins that its requests name, so that hanging ones leave workers to its endpoints. */
+/** Of them, the receivers of origins that its requests name, so that hanging ones leave workers to its endpoints. */
 const ORIGINS_AN_ACCOUNT_MAX = 16;
 const DELIVERIES_MAX = 32;
 /** The time for which a dead worker delays its receivers. A living worker renews five times in this time. */
@@ -68,7 +68,7 @@ export interface DueReceivers {
 
 /**
  * Leases receivers to a worker, with all that it needs to send their deliveries. The worker renews the leases while it
- * works. When a lease ends, what was not recorded is sent again.
+ * works. When a lease ends, its unrecorded deliveries are sent again.
  */
 export async function leaseReceivers(deps: LeaseDeps, worker: string, limit: number): Promise<DueReceivers> {
   const { webhooks, clock, newId } = deps;
@@ -89,7 +89,7 @@ export async function leaseReceivers(deps: LeaseDeps, worker: string, limit: num
   return { receivers: leased.length === 0 ? [] : await loadDueReceivers(deps, leased), leaseMs: LEASE_MS, restMs };
 }
 
-/** Renews the leases of a worker. Returns the receivers whose lease is lost. */
+/** Renews the leases of a worker. Returns the receivers with a lost lease. */
 export async function renewReceivers(
   { webhooks, clock }: LeaseDeps,
   leases: readonly ReceiverLease[],
@@ -102,7 +102,7 @@ async function loadDueReceivers(deps: LeaseDeps, leased: readonly LeasedReceiver
   const secrets = await deps.secrets.openManySecrets(leased);
   const listSigningSecrets = ({ accountId, endpointId }: LeasedReceiver): readonly Secret[] =>
     secrets.get(toSecretOwnerId(accountId, endpointId)) ?? [];
-  // Without a secret nothing can be signed. Such a receiver waits for the end of its lease, then is tried again.
+  // Without a secret no delivery can be signed. Such a receiver waits for the end of its lease, then is tried again.
   const readable = leased.filter((receiver) => listSigningSecrets(receiver).length > 0);
   const kept = await deps.webhooks.findEvents(listEventIds(readable));
   const findEvent = (delivery: Delivery): ClientEvent => kept.get(delivery.eventId) ?? rebuildEvent(delivery);
@@ -153,7 +153,10 @@ function choosePayload({ endpoint }: LeasedReceiver): Payload {
   return endpoint?.payload ?? 'thin';
 }
 
-/** Leaves out what the answer has no room for. It stays due, and follows under the next lease of its receiver. */
+/**
+ * Leaves out the deliveries that exceed the size of the answer. They stay due, and follow under the next lease of their
+ * receiver.
+ */
 function takeWithinBudget(budget: { left: number }, deliveries: readonly DueDelivery[]): readonly DueDelivery[] {
   return deliveries.filter((delivery, index) => {
     const bytes = estimateBytes(delivery);

@@ -5,7 +5,7 @@ import type { EndpointName } from './secrets.ts';
 import type { WebhookDeps } from './webhook-deps.ts';
 import { deliveryNotFound, endpointDisabled, invalidRequest } from './webhook-refusals.ts';
 
-/** The most deliveries that one call makes due again. */
+/** The most deliveries that one call retries. */
 const RESENT_MAX = 1000;
 /** The most deliveries about a task or a job. */
 const ABOUT_MAX = 100;

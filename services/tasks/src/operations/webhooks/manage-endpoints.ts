@@ -22,7 +22,7 @@ export interface EndpointView {
   readonly id: string;
   readonly accountId: string;
   readonly settings?: EndpointSettings | undefined;
-  /** Empty: there is no secret yet. */
+  /** Empty if there is no secret yet. */
   readonly hint: string;
   readonly createdAt?: number | undefined;
   /** The time at which the settings or the secret last changed. */
@@ -101,7 +101,7 @@ export async function listEndpoints(
   return { endpoints: await readEndpointViews(deps, found.slice(0, limit)), hasMore: found.length > limit };
 }
 
-/** Changes what differs. A new URL enables the endpoint, unless the change disables it. */
+/** Changes the given settings. A new URL enables the endpoint, unless the change disables it. */
 export async function updateEndpoint(
   deps: WebhookDeps,
   accountId: string,
@@ -124,8 +124,8 @@ export async function updateEndpoint(
 }
 
 /**
- * Replaces the secret of an endpoint. The old one signs beside it for 24 hours, or no longer. Of two rotations at the
- * same time one is refused, so that no caller holds a secret that signs nothing.
+ * Replaces the secret of an endpoint. The old one signs next to it for 24 hours at most. Of two rotations at the same
+ * time one is refused, so that no caller holds a secret that never signs.
  */
 export async function rotateSecret(
   deps: WebhookDeps,
@@ -188,12 +188,12 @@ function findDifferences(
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-/** The new value; undefined: it is as before, or as it is. */
+/** The new value, undefined if the setting stays as it is. */
 function keepIfChanged<T>(before: T, after: T | undefined): T | undefined {
   return after === before ? undefined : after;
 }
 
-/** A new URL or the wish enables even an enabled endpoint, whose failures are then forgotten. */
+/** A new URL or the wish enables even an enabled endpoint, and its failures are then forgotten. */
 function decideEnabled({ url, disabled: was }: Endpoint, change: EndpointChange): boolean | undefined {
   const isMoved = keepIfChanged(url, change.url) !== undefined;
   if (change.disabled === undefined) return isMoved ? true : undefined;

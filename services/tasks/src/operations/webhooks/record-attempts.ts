@@ -28,7 +28,7 @@ export interface RecordDeps {
   readonly count: DeliveryCounts;
 }
 
-/** The attempts that a worker made under one lease. */
+/** The attempts of a worker under one lease. */
 export interface WorkerRecord {
   readonly receiverId: string;
   readonly lease: string;
@@ -39,7 +39,7 @@ export interface WorkerRecord {
 
 type HeldReceiver = Omit<LeasedReceiver, 'deliveries'>;
 
-/** Writes attempts and what follows from them. Returns the receivers whose lease is lost. */
+/** Writes attempts and their consequences. Returns the receivers with a lost lease. */
 export async function recordAttempts(deps: RecordDeps, reported: readonly WorkerRecord[]): Promise<readonly string[]> {
   const { webhooks, clock } = deps;
   if (new Set(reported.map(({ receiverId }) => receiverId)).size < reported.length)

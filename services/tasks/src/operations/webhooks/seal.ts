@@ -14,20 +14,20 @@ const SEALED = /^(?<name>[\w-]{8})\.(?<bytes>[\w-]+)$/;
 /** Encrypts secrets for the store. A sealed secret opens only for the owner that it was sealed for. */
 export interface Sealer {
   seal(secret: Secret, ownerId: string): string;
-  /** Undefined: none of the accepted keys opens it. */
+  /** Undefined if no accepted key opens it. */
   open(sealed: string, ownerId: string): Secret | undefined;
   /** Reports whether the current signing key has sealed it. */
   isCurrent(sealed: string): boolean;
 }
 
 interface SealingKey {
-  /** Tells which key sealed a secret, and nothing about the key. */
+  /** Identifies the key that sealed a secret, and reveals no part of it. */
   readonly name: string;
   /** A quarter of the processor time that its bytes would take, and it never prints them. */
   readonly key: KeyObject;
 }
 
-/** Seals with a key that is derived from the signing key, and opens with those of every accepted signing key. */
+/** Seals with a key that is derived from the signing key, and opens with the keys of every accepted signing key. */
 export function sealer({ signatures }: AcceptedKeys, random: Random): Sealer {
   const current = deriveSealingKey(signatures[0]);
   const accepted = signatures.map(deriveSealingKey);

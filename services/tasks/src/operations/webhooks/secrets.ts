@@ -25,11 +25,11 @@ export interface NewSecret {
 
 /** The secrets that sign deliveries. */
 export interface WebhookSecrets {
-  /** Makes a secret. Stores nothing. */
+  /** Creates a secret, and does not store it. */
   make(name: EndpointName): NewSecret;
   /**
-   * The secrets that sign the deliveries of an endpoint now, the newest first. That of `default` is made when it is
-   * first asked for. None: the endpoint is removed, or no accepted key opens its secret.
+   * The secrets that sign the deliveries of an endpoint now, the newest first. The secret of `default` is created on
+   * its first use. The list is empty if the endpoint is removed, or if no accepted key opens its secret.
    */
   openSecrets(accountId: string, endpointId: string): Promise<readonly Secret[]>;
   /** The same for several endpoints, by the owner of the secret. An endpoint without secrets is left out. */
@@ -104,8 +104,9 @@ function newSecret({ sealer, random, clock }: SecretDeps, { accountId, endpointI
 }
 
 /**
- * Seals anew what an older signing key sealed, so that the older key can be given up, and drops old secrets that no
- * longer sign. Reads page by page, and changes nothing that its owner rotates meanwhile. Returns how many it wrote.
+ * Seals anew the secrets of an older signing key, so that the older key can be given up, and drops old secrets that no
+ * longer sign. Reads page by page, and leaves a secret alone that its owner rotates meanwhile. Returns how many it
+ * wrote.
  */
 export async function resealSecrets(deps: ResealDeps): Promise<number> {
   let written = 0;

@@ -26,7 +26,7 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Sends a sample event to an endpoint, even to a disabled one, and returns the status of the answer. Stores nothing.
+ * Sends a sample event to an endpoint, even to a disabled one, and returns the status of the answer. Stores no event.
  */
 export async function testEndpoint(
   deps: WebhookDeps,
@@ -59,7 +59,7 @@ export async function testEndpoint(
   throw notReached(FAULTS[answer.fault] ?? NOT_REACHED);
 }
 
-/** An event with new ids that name nothing, as a thin delivery carries it. */
+/** An event with new ids of no real work, as a thin delivery carries it. */
 function sampleEvent(
   { newId, clock }: WebhookDeps,
   accountId: string,

@@ -22,7 +22,7 @@ export interface EventWatch {
   readonly accountId: string;
   /** The id of the last event that the caller has; empty for the events from now on. */
   readonly cursor: string;
-  /** Undefined: all. */
+  /** Undefined for all types. */
   readonly types?: readonly EventType[] | undefined;
   readonly subjectId?: string | undefined;
   readonly withSubject: boolean;
@@ -46,8 +46,8 @@ interface Stream extends EventWatchDeps {
 }
 
 /**
- * Gives the events of an account that match, in the order of their places and without a gap, and heartbeats between
- * them. It ends only with an error; its caller goes on with the last cursor.
+ * Yields the events of an account that match, in the order of their places and without a gap, and heartbeats between
+ * them. It ends only with an error; its caller resumes with the last cursor.
  */
 export async function* watchEvents(
   deps: EventWatchDeps,
@@ -78,7 +78,7 @@ async function findStartPosition({ webhooks }: EventWatchDeps, { accountId, curs
   return { id: cursor, seq };
 }
 
-/** Yields the new events, or a heartbeat, or nothing after a wait. */
+/** Yields the new events, or a heartbeat. Yields no message after a wait without either. */
 async function* streamNext(stream: Stream): AsyncGenerator<EventMessage> {
   const { feed, watch } = stream;
   if (feed.takeNews()) yield* streamNews(stream);
@@ -92,7 +92,7 @@ async function* streamNews(stream: Stream): AsyncGenerator<EventMessage> {
   const { webhooks, wanted, watch } = stream;
   const { accountId, types, subjectId } = wanted;
   const isFiltered = types !== undefined || subjectId !== undefined;
-  // Read before the pages: what is dispatched between the two reads would otherwise be passed unseen.
+  // Read before the pages: events that are dispatched between the two reads would otherwise be skipped.
   const last = isFiltered ? await webhooks.lastEvent(accountId) : undefined;
   for (let isWhole = false; !isWhole;) {
     const page = await webhooks.eventsAfter({ accountId, types, subjectId }, stream.position.seq, PAGE_MAX);

@@ -6,7 +6,7 @@ import type { EventType } from '../../domain/webhook.ts';
 
 const RETRY_MS = 1000;
 
-/** Refuses the URL of a receiver. Absent: there is none to refuse. */
+/** Refuses the URL of a receiver. Absent if every URL is allowed. */
 export function assertWebhookUrl(allow: ReadonlySet<string>, url: string | undefined, field: string): void {
   const fault = url === undefined ? undefined : webhookUrlFault(url, field, allow);
   if (fault !== undefined) throw toRefusal(fault);

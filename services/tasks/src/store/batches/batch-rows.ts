@@ -75,7 +75,7 @@ const HOLD = buildStatement<'batchId' | 'lease' | 'phase' | 'until'>(
     RETURNING account_id, reserved_nanos, max_nanos`,
 );
 
-/** Extends a lease, and locks its batch for the rest of the transaction. Undefined: it is not held. */
+/** Extends a lease, and locks its batch for the rest of the transaction. Returns undefined if it is not held. */
 export async function holdLease(
   query: SqlQuery,
   lease: BatchLease,

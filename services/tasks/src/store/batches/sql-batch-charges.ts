@@ -3,10 +3,10 @@ import type { BatchChargeStore } from '../batch-store.ts';
 import { text } from '../columns.ts';
 import { holdLease } from './batch-rows.ts';
 
-/** The condition of the index of lines whose charge is not counted, in its own text. */
+/** The condition of the index of lines with an uncounted charge, in its own text. */
 export const UNCHARGED = "charged_nanos IS NULL AND task_id IS NOT NULL AND state IN ('completed', 'failed')";
 
-/** The sum changes with the lines that it counts, in one transaction, so a repeat adds nothing. */
+/** The sum changes with its counted lines, in one transaction, so a repeat does not add to it. */
 export function sqlBatchCharges(sql: Sql): BatchChargeStore {
   return {
     listUncharged: async (batchId, after, limit) =>

@@ -16,7 +16,7 @@ const ABOVE_MAX: BatchFault = {
 };
 
 /**
- * Each write can be repeated, so none waits for the disk. What it makes possible, such as the create of a line, is
+ * Each write can be repeated, so no write waits for the disk. Its consequences, such as the create of a line, are
  * written later, and so a power cut never takes back the write alone.
  */
 export function sqlBatchRuns(sql: Sql): BatchRunStore {

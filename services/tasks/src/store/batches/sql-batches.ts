@@ -148,7 +148,7 @@ const INSERT_LINES = insertMany(
 
 function sqlBatchReads(sql: Sql, writeEvent: WriteEvent): BatchReadStore {
   return {
-    // The end of the reading, which is durable, makes the lines before it durable.
+    // The durable end of the reading covers the lines before it.
     appendLines: (lease, lines, until) =>
       sql.commitUnsynced(async (query) => {
         if ((await holdLease(query, lease, 'reading', until)) === undefined) return false;
@@ -362,7 +362,7 @@ function sqlBatchRetention(sql: Sql): BatchRetentionStore {
       ]);
       const last = Number(page.at(-1)?.['number'] ?? 0);
       const objects = await listLeftObjects(sql.read, batchId, last);
-      // objects are removed before the lines that name them, so that none is left behind
+      // objects are removed before the lines that name them, so that no object is left behind
       if (objects.length > 0) await removeObjects(objects);
       return sql.commitUnsynced(
         async (query) =>

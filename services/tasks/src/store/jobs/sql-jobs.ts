@@ -233,13 +233,13 @@ function leaveCounters(query: SqlWork, row: CountedJobRow): void {
 
 /** Candidates for each wanted job, because other workers may take the first ones at the same moment. */
 const CANDIDATES = 8;
-/** Due jobs that a lease considers: the oldest of all, and as many of the accounts of which none runs. */
+/** Due jobs that a lease considers: the oldest of all, and as many of the accounts without a running job. */
 const CONSIDERED_MAX = 2000;
 
 /**
- * The next jobs: one of each account after the other, counting the running jobs of the account, for an account one of each
- * token in the same way, and for a token the job that has waited longest. The jobs of accounts of which none runs are
- * considered apart, so that the backlog of no other account hides them.
+ * The next jobs: one of each account after the other, counting the running jobs of the account, for an account one of
+ * each token in the same way, and for a token the job that has waited longest. The jobs of accounts without a running
+ * job are considered apart, so that the backlog of no other account hides them.
  */
 const buildNextJobs = (of: (name: 'now' | 'limit' | 'candidates') => string): string => `
   WITH running AS (

@@ -145,7 +145,7 @@ function sqlPauses(sql: Sql, newId: NewId, writeAct: WriteAct): PauseStore {
       sql.transaction(async (query) => {
         await endPauses(query, pause.at);
         const id = newActId(newId);
-        // The update changes nothing. It returns, and locks, the row that is there.
+        // The update has no effect of its own. It returns, and locks, the existing row.
         const [row] = await query(
           ...toInsert(
             'channel_pauses',

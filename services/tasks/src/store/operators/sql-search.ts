@@ -29,7 +29,7 @@ const AFTER_REQUEST_MS = 120_000;
 /** The most tasks near the time of a request that are examined. */
 const EXAMINED_MAX = 20_000;
 
-/** Finds tasks and jobs by what people hold in their hands: each way has an index, or a bound. */
+/** Finds tasks and jobs by the ids that people have: each way has an index, or a bound. */
 export function sqlSearch(sql: Sql): SearchStore {
   const select = async (
     by: FoundBy,

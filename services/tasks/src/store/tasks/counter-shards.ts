@@ -8,10 +8,10 @@ export interface Demand extends Cap {
   readonly count: number;
 }
 
-/** The row in which tasks are counted: that of the counter, or that of one of its shards. */
+/** The row in which tasks are counted: the row of the counter, or of one of its shards. */
 export interface Permit extends Demand {
   readonly row: string;
-  /** The rows of all shards of the counter; none if it is not spread. */
+  /** The rows of all shards of the counter, empty if it is not spread. */
   readonly shards: readonly string[];
 }
 
@@ -75,7 +75,7 @@ export interface CounterRows {
 /**
  * Takes permits and deals half of the free permits out to the shards of the counter. The other half stays with the
  * counter, for processes that know of no shards. Permits that no task uses are taken back first, so they are never lost
- * in a shard. Undefined: the limit does not allow all of them.
+ * in a shard. Returns undefined if the limit does not allow all of them.
  */
 export function deal(
   { count, shards }: CounterRows,

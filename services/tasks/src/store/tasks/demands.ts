@@ -16,9 +16,9 @@ interface RankedDemand {
 
 /**
  * Sums the counters of tasks that begin in one transaction, in the order in which every transaction locks their rows: a
- * token before its makers, all of these before the counter of all tasks, and channels last. A token has as many counters
- * behind it as it has makers, whichever task counts it, so the order is the same in every process. If the limit of a
- * counter differs, because it has just changed, the lowest one counts.
+ * token before its makers, all of these before the counter of all tasks, and channels last. A token has as many
+ * counters behind it as it has makers, whichever task counts it, so the order is the same in every process. If the
+ * limit of a counter differs, because it has just changed, the lowest one counts.
  */
 export function sumDemands(works: readonly CountedWork[]): readonly Demand[] {
   const [first] = works;

@@ -3,7 +3,7 @@ import type { SqlRunner, SqlValue } from '@reelgate/platform/sql/sql';
 import type { TaskIdentity } from '../../domain/task.ts';
 import type { BeginResult, NewWork } from '../task-store.ts';
 
-/** Rolls a create back whose idempotency key another call holds. */
+/** Rolls back a create if another call holds its idempotency key. */
 class KeyTaken extends Error {
   constructor() {
     super('the idempotency key is taken');
@@ -26,7 +26,7 @@ const TAKE_KEYS = byRows(
 );
 
 /**
- * Takes the idempotency keys of creates, all of them or none. An expired key may be taken again; a live key may not. A
+ * Takes the idempotency keys of creates, either all or no key. An expired key may be taken again; a live key may not. A
  * key that expires between two of the creates is not free for either of them.
  */
 export async function takeKeys(query: SqlRunner, claims: readonly KeyClaim[]): Promise<void> {

@@ -70,7 +70,7 @@ const UNLESS_OPEN = `ON CONFLICT (task_id) DO UPDATE SET reason = excluded.reaso
   RETURNING task_id`;
 
 /**
- * Reports whether a task has ended. Until the end of the transaction none ends, so that a poll whose answer comes after
+ * Reports whether a task has ended. It cannot end until the end of the transaction, so that a poll with an answer after
  * a decision asks for no second one.
  */
 async function hasEnded(query: SqlQuery, { forUpdate }: Sql, taskId: string): Promise<boolean> {

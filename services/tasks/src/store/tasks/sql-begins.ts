@@ -30,9 +30,9 @@ interface BeginRequest {
 class NotTogether extends Error {}
 
 /**
- * Creates that begin at the same moment share a transaction, which writes all of them or none. If it fails, each begins
- * alone, and fails for its own reason only. A create whose counter was full for the last one shares none, so that a
- * client at its limit keeps no others from sharing.
+ * Creates that begin at the same moment share a transaction, which writes all of them or fails. If it fails, each
+ * begins alone, and fails for its own reason only. A create on a counter that was full for the last create does not
+ * share a transaction, so that a client at its limit keeps no others from sharing.
  */
 export function newBeginBatcher(withPermitsOfAll: WithPermitsOfAll): BeginStore['begin'] {
   const full = new Set<string>();
@@ -64,12 +64,15 @@ export function newBeginBatcher(withPermitsOfAll: WithPermitsOfAll): BeginStore[
   };
 }
 
-/** The database is away, so none can succeed alone, or the transaction may be committed, and nothing of it runs again. */
+/**
+ * The database is away, so no create can succeed alone, or the transaction may be committed, and no part of it runs
+ * again.
+ */
 export function isAway(error: unknown): boolean {
   return error instanceof StoreUnavailable && !error.isContention;
 }
 
-/** The creates whose callers still wait and whose counters may have room, one for each idempotency key. */
+/** The creates that a caller still waits for and whose counters may have room, one for each idempotency key. */
 function listSharing(batch: readonly BeginRequest[], full: ReadonlySet<string>): readonly BeginRequest[] {
   const keys = new Set<string>();
   return batch.filter(({ task: { accountId, idempotency }, caps, signal }) => {
@@ -82,7 +85,7 @@ function listSharing(batch: readonly BeginRequest[], full: ReadonlySet<string>):
   });
 }
 
-/** The counters of the attempt's channel: of all its tasks, then of those of the account. */
+/** The counters of the attempt's channel: the counter of all its tasks, then the counter of the account. */
 export function listChannelCaps(attempt: NewTask['attempt']): NewTask['caps'] {
   if (attempt === undefined) return [];
   const { channel, inFlightMax, ofAccount } = attempt;
@@ -107,7 +110,7 @@ const INSERT_TASKS = insertMany('tasks', [
 ]);
 const INSERT_ATTEMPTS = insertMany('attempts', ['task_id', ...ATTEMPT.names]);
 
-/** The keys come first: a create whose key another one has waits for it before it locks anything else. */
+/** The keys come first: a create waits for another create with its key before it locks other rows. */
 async function insertTasks(
   query: SqlRunner,
   tasks: readonly NewTask[],

@@ -191,8 +191,8 @@ type AcceptName = 'taskId' | 'number' | 'channel' | 'upstreamAccount' | 'upstrea
 type AcceptParameter = (name: AcceptName) => string;
 
 /**
- * A task takes no work that another task has, and then its attempt stays as it is. SQLite writes each index whose
- * column is set, even to the value that it has, so a channel that the task has already is not set again.
+ * A task does not take the work of another task, and then its attempt stays as it is. SQLite writes each index of a
+ * column that is set, even to its own value, so a channel that the task has already is not set again.
  */
 function buildAccept(of: AcceptParameter, set: string, condition: string): string {
   return `UPDATE tasks SET admission = 'accepted', owner = NULL, ${set} upstream_account = ${of('upstreamAccount')},

@@ -39,10 +39,10 @@ export async function enterFlow(query: SqlQuery, { lane, accountId, tokenId }: F
   await countPlaces(query, { lane, accountId, tokenId }, 1);
 }
 
-/** An account without an id, whose row is locked while an account enters a lane in which none waits. */
+/** An account without an id. Its row is locked while an account enters an empty lane. */
 const EMPTY_LANE = '';
 
-/** The first accounts of a lane enter it one after the other, so that each one sees what the others have used. */
+/** The first accounts of a lane enter it one after the other, so that each one sees the usage of the others. */
 async function findLeastOfLane(query: SqlQuery, lane: string): Promise<number | undefined> {
   const find = (): Promise<number | undefined> => findLeast(query, 'queue_accounts', 'held = 0 AND lane = $1', [lane]);
   const seen = await find();
@@ -81,7 +81,7 @@ export async function countPlaces(
   ]);
 }
 
-/** Gives back what a place was charged at its claim. */
+/** Returns the charge of a place at its claim. */
 export async function refund(query: SqlQuery, { lane, accountId, tokenId, cost }: QueuePlace): Promise<void> {
   const [account] = await query('SELECT weight FROM queue_accounts WHERE lane = $1 AND account_id = $2', [
     lane,
@@ -98,8 +98,8 @@ export async function refund(query: SqlQuery, { lane, accountId, tokenId, cost }
 }
 
 /**
- * The rows of a table whose lane has no place. A place that a process has claimed may return to it. The lanes are found
- * one after the other in the index, so that the rows of a busy lane are not read.
+ * The rows of a table for lanes without a place. A place that a process has claimed may return to it. The lanes are
+ * found one after the other in the index, so that the rows of a busy lane are not read.
  */
 const listIdle = (table: 'queue_accounts' | 'queue_tokens', columns: readonly string[]): string =>
   `WITH RECURSIVE lane_page (lane) AS (
@@ -119,8 +119,8 @@ const IDLE_ACCOUNTS = listIdle('queue_accounts', ['lane', 'account_id', 'used'])
 const IDLE_TOKENS = listIdle('queue_tokens', ['lane', 'account_id', 'token_id', 'used']);
 
 /**
- * Forgets what the flows of empty lanes have used. Each row is removed by itself, so that no entry waits for two of them.
- * A turn changes what a flow has used, so a row that had one meanwhile stays.
+ * Forgets the usage of the flows of empty lanes. Each row is removed by itself, so that no entry waits for two of them.
+ * A turn changes the usage of a flow, so a row that had one meanwhile stays.
  */
 export function sqlIdleFlows(sql: Sql): Pick<QueueStore, 'removeIdleFlows'> {
   const removeAll = async (idle: string, limit: number, toRemoval: (row: SqlRow) => SqlStatement): Promise<number> => {

@@ -40,7 +40,7 @@ export function sqlNotes(newId: NewId): WriteNote {
 
 /**
  * The history of a task. Its creation and its attempts are derived from their own rows, because separate entries would
- * be a third of what a create writes. Everything else has an entry of its own.
+ * be a third of the writes of a create. Everything else has an entry of its own.
  */
 export function sqlHistory(sql: Sql): HistoryReader {
   const attempts = async (taskId: string): Promise<readonly Attempt[]> =>

@@ -3,7 +3,7 @@ import { scopeOfRow } from './counter-shards.ts';
 import type { Permit } from './counter-shards.ts';
 import { text } from '../columns.ts';
 
-/** The columns that say where a task is counted: its counters, and those of their shards that count it. */
+/** The columns that say where a task is counted: its counters, and their shards that count it. */
 export const COUNTED_COLUMNS = 'in_flight_json, shards_json';
 
 export interface CountedRow extends SqlRow {

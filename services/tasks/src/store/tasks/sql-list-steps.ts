@@ -98,7 +98,7 @@ async function examine(on: StepContext, filter: ListFilter, page: StepPage): Pro
   return { tasks, continueAfter };
 }
 
-/** `none`: no task has the words. */
+/** `none` if no task has the words. */
 async function findWalk(on: StepContext, filter: ListFilter, page: StepPage): Promise<Walk | 'none'> {
   const range = toIdRange(filter, page);
   const order = toDirection(page);
@@ -109,7 +109,7 @@ async function findWalk(on: StepContext, filter: ListFilter, page: StepPage): Pr
   return words === undefined ? 'none' : { range, last: words.last, words };
 }
 
-/** The conditions of the tasks of a walk, and what stands before their statement. */
+/** The conditions of the tasks of a walk, and the clauses before their statement. */
 function buildWalk(filter: ListFilter, page: StepPage, { range, last, words }: Walk, bind: Bind) {
   const order = toDirection(page);
   const where = buildConditions(filter, bind);
@@ -125,7 +125,7 @@ function buildWalk(filter: ListFilter, page: StepPage, { range, last, words }: W
   return { before: '', where: `${where}${FAILED}${bounds === '' ? " AND id > ''" : bounds}` };
 }
 
-/** Without the far end, in whose place the bound stands. SQLite would search the index by the wider one of the two. */
+/** Without the far end, which the bound replaces. SQLite would search the index by the wider one of the two. */
 function withoutFarEnd({ above, below }: IdRange, order: Direction): IdRange {
   return order === 'ASC' ? { above } : { below };
 }

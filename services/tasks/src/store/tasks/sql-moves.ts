@@ -88,7 +88,7 @@ function sqlProgress(sql: Sql, note: WriteNote): ProgressStore {
         doubtPolls: to.doubt?.polls ?? 0,
         pollSpans: to.pollSpans ?? null,
       });
-      // Most polls change nothing that has an entry: they are one statement.
+      // Most polls bring no change with an entry: they are one statement.
       if (entry === undefined) return (await sql.write(...statement)).length > 0;
       return sql.transaction(async (query) => {
         const rows = await query(...statement);
@@ -99,7 +99,7 @@ function sqlProgress(sql: Sql, note: WriteNote): ProgressStore {
   };
 }
 
-/** The last attempt of a task is the one whose upstream has the work. */
+/** The upstream has the work of the last attempt of a task. */
 const PHASE_COLUMNS =
   'working_at, (SELECT MAX(ended_at) FROM attempts WHERE attempts.task_id = tasks.id) AS accepted_at';
 
@@ -135,7 +135,7 @@ const FINISH = buildStatement<
 
 const IS_WAITING = 'SELECT task_id FROM attention WHERE task_id = $1 AND resolved_at IS NULL';
 
-/** Takes an end back whose decision did not wait any more. */
+/** Takes an end back if its decision did not wait any more. */
 class NotWaiting extends Error {}
 
 function sqlFinishIn(writes: FinishWrites): FinishIn {

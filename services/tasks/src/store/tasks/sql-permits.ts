@@ -16,9 +16,9 @@ import { text } from '../columns.ts';
 /** Tasks or jobs that are written together, or not at all. */
 interface PermitsRequest {
   readonly works: readonly CountedWork[];
-  /** Of their callers. If one of these leaves, nothing is written. */
+  /** The signals of their callers. If one of these leaves, the transaction is rolled back. */
   readonly signals?: readonly (AbortSignal | undefined)[];
-  /** The carrier of the only task; absent: it is not recorded. */
+  /** The carrier of the only task. Absent if it is not recorded. */
   readonly trace?: string | undefined;
 }
 
@@ -27,8 +27,8 @@ interface PermitRequest extends CountedWork {
 }
 
 /**
- * Runs the work and takes a permit of each counter in the same transaction. Returns the counter that is full; then
- * nothing is written.
+ * Runs the work and takes a permit of each counter in the same transaction. If a counter is full, it returns that
+ * counter and rolls back.
  */
 export type WithPermits = (
   counted: PermitRequest,
@@ -44,13 +44,16 @@ export type WithPermitsOfAll = (
   work: (query: SqlRunner, permits: readonly (readonly Permit[])[]) => Promise<void>,
 ) => Promise<string | undefined>;
 
-/** The work that a transaction has chosen, and the counter that is full; then nothing is written. */
+/** The work that a transaction has chosen, and the full counter if it was rolled back. */
 interface Choice<T> {
   readonly chosen: T | undefined;
   readonly full: string | undefined;
 }
 
-/** The same for a task that the transaction itself chooses; undefined: none, and the transaction is committed. */
+/**
+ * The same for a task that the transaction itself chooses. If there is no task, it returns undefined, and the
+ * transaction is committed.
+ */
 export type ChooseWithPermits = <T extends CountedWork>(
   choose: (query: SqlQuery) => Promise<T | undefined>,
   work: (query: SqlQuery, chosen: T, permits: readonly Permit[]) => Promise<void>,
@@ -66,7 +69,7 @@ export interface Permits {
 type Take = (query: SqlQuery, permits: readonly Permit[]) => Promise<string | undefined>;
 type Run<T> = (take: Take) => Promise<Choice<T>>;
 
-/** Rolls a transaction back whose counter is full. */
+/** Rolls a transaction back because a counter is full. */
 class Full extends Error {
   readonly scope: string;
 
@@ -76,7 +79,7 @@ class Full extends Error {
   }
 }
 
-/** SQLite has one writer at a time, so shards would spread nothing. */
+/** SQLite has one writer at a time, so shards would not spread writes. */
 export function shardsOn({ engine }: Sql): number {
   return engine === 'sqlite' ? 1 : SHARDS_MAX;
 }
@@ -85,9 +88,9 @@ export function shardsOn({ engine }: Sql): number {
 const TRIES_MAX = 4;
 
 /**
- * First each permit is taken from one row. If a row has none, another row may have: then the transaction runs again,
- * and decides under locks on all rows of the counters, where it deals permits out to the shards. Of the creates of a
- * process one does that at a time, and the others use what it dealt out.
+ * First each permit is taken from one row. If a row has no permit, another row may have one: then the transaction runs
+ * again, and decides under locks on all rows of the counters, where it deals permits out to the shards. Of the creates
+ * of a process one does that at a time, and the others use the dealt permits.
  */
 export function sqlPermits(sql: Sql, shardsMax: number): Permits {
   const choosePermits = permitChooser(shardsMax);
@@ -228,7 +231,7 @@ async function tryTake(query: SqlQuery, permits: readonly Permit[]): Promise<str
   const byRow = new Map(taken.flat().map((row) => [text(row['scope']), toShard(row)]));
   return permits.find(({ scope, row, limit }) => {
     const got = byRow.get(row);
-    // A row that this statement made counts no other task, and a shard that it made has no permits yet.
+    // A row that this statement inserted counts no other task, and a new shard has no permits yet.
     return got === undefined || got.count > (row === scope ? limit : got.permits);
   })?.scope;
 }
@@ -244,7 +247,7 @@ async function takeExactly(query: SqlQuery, permits: readonly Permit[]): Promise
 const LOCK_COUNTER = `INSERT INTO in_flight (scope, count) VALUES ($1, 0)
   ON CONFLICT (scope) DO UPDATE SET count = in_flight.count RETURNING count`;
 
-/** Only who has locked the counter makes shards or changes their permits. */
+/** Only the holder of the counter's lock adds shards or changes their permits. */
 async function takeFromAll(query: SqlQuery, permit: Permit): Promise<boolean> {
   const [counter] = await query(LOCK_COUNTER, [permit.scope]);
   // Other processes may have more shards, or the limit may have been larger.

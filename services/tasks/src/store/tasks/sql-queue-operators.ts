@@ -205,7 +205,7 @@ function readSubjectId(of: QueueSubject): string {
   return 'account' in of ? of.account : of.model;
 }
 
-/** Removes a rule that says what is so without it. */
+/** Removes a rule that equals the default. */
 async function removeEmptyRule(query: SqlQuery, subject: string): Promise<void> {
   await query('DELETE FROM queue_rules WHERE subject = $1 AND weight = 1 AND weight_until IS NULL AND held = 0', [
     subject,

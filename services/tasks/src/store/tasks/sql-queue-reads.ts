@@ -7,7 +7,7 @@ import type { Flow } from './sql-flows.ts';
 import { lockAccount, lockPlace } from './sql-queue.ts';
 import { TASK } from './task-rows.ts';
 
-/** The tasks whose time has not come: by their creates, or after several refusals. */
+/** The tasks before their time: by their creates, or after several refusals. */
 export function sqlSchedule(sql: Sql): Pick<QueueStore, 'startScheduled'> {
   const start = (taskId: string, next: Omit<Flow, 'tokenId'>, now: number): Promise<boolean> =>
     sql.transaction(async (query) => {

@@ -50,7 +50,7 @@ const PLACE = recordColumns<QueuePlace>({
   refusals: inNumber('refusals'),
 });
 
-/** Takes a change back whose task is not as expected. */
+/** Takes a change back if its task is not as expected. */
 class Vanished extends Error {}
 
 interface QueueWrites {
@@ -192,7 +192,7 @@ async function writeReturned(query: SqlQuery, place: QueuePlace, { refusals }: R
   );
 }
 
-/** The task whose turn it is. */
+/** The task that has its turn. */
 interface NextPlace extends CountedWork {
   readonly place: QueuePlace;
   readonly weight: number;
@@ -258,7 +258,7 @@ async function claimNext(
   return 'passed over';
 }
 
-/** Accounts take turns here, so an account has no share of its own. Its creates that do not wait count what it has. */
+/** Accounts take turns here, so an account has no share of its own. Its creates that do not wait count its places. */
 function countForAccount({ limit }: Cap, channel: string, { accountId }: QueuePlace): Cap {
   return { scope: channelAccountScope(channel, accountId), limit };
 }
@@ -273,7 +273,9 @@ class Orphan extends Error {
   }
 }
 
-/** Claims the place whose turn it is. `none of its account`: all tokens of the account are at their limits. */
+/**
+ * Claims the place that has its turn. Returns `none of its account` if all tokens of the account are at their limits.
+ */
 async function takeNext(
   sql: Sql,
   query: SqlQuery,
@@ -308,7 +310,7 @@ const HAS_READY_TOKEN = `CASE WHEN EXISTS (
       AND queue_tokens.account_id = queue_accounts.account_id AND queue_tokens.waiting > 0 AND queue_tokens.ready = 1
   ) THEN 1 ELSE 0 END`;
 
-/** Counts the places of an account anew, and those of its tokens that are ready. */
+/** Counts the places of an account anew, and the places of its tokens that are ready. */
 async function recount(query: SqlQuery, lane: string, accountId: string): Promise<void> {
   await query(
     `UPDATE queue_tokens SET waiting = (

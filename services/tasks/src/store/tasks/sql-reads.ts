@@ -18,7 +18,7 @@ const WITH_ADMISSION = {
 /** The creates that a process works on. Each has an index of its own. */
 const OWNED = [WITH_ADMISSION.submitting, WITH_ADMISSION.waiting] as const;
 
-/** Reads of single tasks, lists of whole answers, and what the sweeps ask for. */
+/** Reads of single tasks, lists of whole answers, and the reads of the sweeps. */
 export function sqlReads(sql: Sql): ReadStore {
   const tasks = async (where: string, values: readonly SqlValue[]): Promise<readonly Task[]> =>
     (await sql.read(`SELECT ${TASK.list} FROM tasks WHERE ${where}`, values)).map(TASK.read);

@@ -12,7 +12,7 @@ const HIDE = `UPDATE tasks SET deleted_at = $1, webhook_url = NULL
 const STRIP = 'UPDATE tasks SET order_json = $1, result_json = $2, failure_json = $3, staged_json = NULL WHERE id = $4';
 const STRIP_ATTEMPTS = 'UPDATE attempts SET error = NULL WHERE task_id = $1';
 
-/** Hides a task from its owner, and removes what the owner and the upstream wrote in it, also from the search. */
+/** Hides a task from its owner, and removes the texts of the owner and the upstream, also from the search. */
 export function sqlRemoval(sql: Sql): Pick<EndedTaskStore, 'remove' | 'eraseRemoved'> {
   let isLeft = false;
   const remove = (taskId: string, at: number): Promise<boolean> =>

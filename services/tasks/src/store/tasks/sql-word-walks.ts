@@ -19,7 +19,7 @@ interface WalkContext {
   readonly order: Direction;
 }
 
-/** The tasks that one answer to a search examines: those of one word, or of the words with one beginning. */
+/** The tasks that one answer to a search examines: the tasks of one word, or of the words with one beginning. */
 export interface WordWalk {
   readonly accountId: string;
   readonly words: readonly string[];
@@ -28,8 +28,8 @@ export interface WordWalk {
 }
 
 /**
- * Chooses the word along whose tasks a search goes. A word whose tasks are all examined is the best one, and of the
- * others the rarest one, whose tasks reach farthest. Undefined: no task has all words.
+ * Chooses the word along which a search goes. A word with all its tasks examined is the best one, and of the others the
+ * rarest one, because its tasks reach farthest. Returns undefined if no task has all words.
  */
 export async function findWordWalk(on: WalkContext, { whole, beginning }: WantedWords): Promise<WordWalk | undefined> {
   if (whole.length > 0) {

@@ -49,7 +49,7 @@ const MAPPING = recordColumns<Mapping>({
   upstreamId: inOptionalText('upstream_id'),
 });
 
-/** The members of a task that hold what was written and made. */
+/** The members of a task that hold texts and results. */
 export const CONTENT_FIELDS: Fields<Pick<Task, 'accountId' | 'order' | 'result' | 'failure'>> = {
   accountId: ORIGIN_FIELDS.accountId,
   order: ORIGIN_FIELDS.order,
@@ -87,7 +87,7 @@ export const STATES: readonly State[] = ['queued', 'in_progress', 'completed', '
 /** Adds a value to a statement, and returns its parameter. */
 export type Bind = (value: SqlValue) => string;
 
-/** The columns that a member of a filter compares, and its condition; empty: the member is absent. */
+/** The columns that a member of a filter compares, and its condition, which is empty if the member is absent. */
 interface Condition<T> {
   readonly columns: readonly string[];
   readonly where: (wanted: T, bind: Bind) => string;

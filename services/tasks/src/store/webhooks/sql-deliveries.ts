@@ -50,7 +50,7 @@ export function sqlDeliveryReads(sql: Sql): DeliveryReader {
     listDeliveriesAbout: async (accountId, subjectId, limit) =>
       (
         await sql.read(
-          // A delivery has the account of its event. A second condition would make SQLite go along the whole account.
+          // A delivery has the account of its event. With a second condition SQLite would go along the whole account.
           `${SELECT_DELIVERY} WHERE d.event_id IN (SELECT id FROM (
              SELECT id FROM events WHERE subject_id = $2 AND account_id = $1 ORDER BY id DESC LIMIT $3
            ) AS about) ORDER BY d.id DESC LIMIT $4`,

@@ -79,7 +79,7 @@ const GIVE_PLACES = `
   UPDATE events SET seq = placed.place + (SELECT last FROM event_sequence WHERE id = 1)
   FROM placed WHERE events.id = placed.event_id RETURNING ${DISPATCHED.list}`;
 const MOVE_SEQUENCE = 'UPDATE event_sequence SET last = last + $1 WHERE id = 1';
-/** Of the accounts whose events have new places: those above the last one, until that moves. */
+/** Of the accounts with new places of events: the places above the last one, until that moves. */
 const ENABLED = `SELECT ${ENDPOINT.list} FROM webhook_endpoints
   WHERE disabled_at IS NULL AND account_id IN (
     SELECT account_id FROM events WHERE seq IS NOT NULL AND seq > (SELECT last FROM event_sequence WHERE id = 1)
@@ -106,13 +106,13 @@ const INSERT_DELIVERIES = insertMany(
 interface AddressedEvent {
   readonly event: DispatchedEvent;
   readonly receiver: ReceiverName;
-  /** Null: the URL of the endpoint. */
+  /** Null for the URL of the endpoint. */
   readonly url: string | null;
 }
 
 const NOTHING_NEW: DispatchCounts = { events: 0, deliveries: 0 };
 
-/** Gives new events their places and addresses them. */
+/** Assigns new events their places and addresses them. */
 export function sqlDispatch(sql: Sql, newId: NewId): EventDispatcher {
   return {
     dispatch: async ({ now, limit }) => {

@@ -143,7 +143,7 @@ async function leaseReceivers(
   return receivers.filter((_receiver, index) => returned[index] === false);
 }
 
-/** Gives back a receiver whose endpoint hears nothing any more, or that nothing is due for. */
+/** Releases a receiver with an endpoint that has no subscription any more, or without a due delivery. */
 async function returnUnusable(
   query: SqlWork,
   { id, endpointId, endpoint, deliveries }: LeasedReceiver,
@@ -202,7 +202,7 @@ const PROGRESS = recordColumns<DeliveryProgress>({
   endedAt: inOptionalNumber('ended_at'),
 });
 
-/** An endpoint's row is locked before that of its receiver. */
+/** An endpoint's row is locked before the row of its receiver. */
 const LOCK_ENDPOINT = 'UPDATE webhook_endpoints SET updated_at = updated_at WHERE id = $1';
 const WRITE_HEALTH = buildStatement<keyof Health | 'receiverId' | 'lease' | 'circuit' | 'at'>(
   (of) => `UPDATE webhook_receivers SET failures = ${of('failures')}, failing_since = ${of('failingSince')},
@@ -239,7 +239,7 @@ const DISABLE = `UPDATE webhook_endpoints SET disabled_at = $2, disabled_reason 
 
 type NumberedAttempt = Attempt & { readonly deliveryId: string };
 
-/** The attempts that workers made under their leases. */
+/** The attempts of workers under their leases. */
 export function sqlAttempts(sql: Sql): AttemptRecorder {
   return {
     recordAttempts: async (records) => {
@@ -366,7 +366,7 @@ function updateDeliveries(
   );
 }
 
-/** Writes what follows when the attempts of a record are written. */
+/** Writes the consequences of the attempts of a record, after the attempts themselves. */
 function writeConsequences(
   query: SqlWork,
   { receiverId, disable, hasRecovered, returned, at }: ReceiverRecord,

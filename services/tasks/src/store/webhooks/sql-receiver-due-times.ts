@@ -17,9 +17,9 @@ export interface ReceiverName {
 /** Deliveries that one statement ends. What is left ends when it is due. */
 const ENDED_MAX = 1000;
 
-/** Deliveries that one success or one change makes due. What is left follows by its schedule. */
+/** Deliveries that become due by one success or one change. The others follow by their schedule. */
 const HURRIED_MAX = 5000;
-/** A delivery that fails while others succeed is made due so often, so that it does not use up its schedule. */
+/** A delivery that fails while others succeed becomes due so often, so that it does not use up its schedule. */
 const HURRIES_MAX = 3;
 /** The receiver asked to be left alone. */
 const TOO_MANY_REQUESTS = 429;
@@ -55,7 +55,7 @@ const CLOSE = `UPDATE webhook_receivers SET open_until = NULL, due_at = CASE WHE
   WHERE id = $1`;
 
 /**
- * The statements that make receivers due at once, or when their circuits let an attempt through. The rows are locked
+ * The statements that set receivers due at once, or when their circuits let an attempt through. The rows are locked
  * until the commit.
  */
 export function buildWakes(receivers: readonly ReceiverName[], at: number): readonly SqlStatement[] {
@@ -75,7 +75,7 @@ export function buildWakes(receivers: readonly ReceiverName[], at: number): read
   );
 }
 
-/** Gives a lease back: the receiver is due with the first of its deliveries. Its row is locked already. */
+/** Returns a lease: the receiver is due with the first of its deliveries. Its row is locked already. */
 export async function returnLease(query: SqlQuery, receiverId: string, at: number): Promise<void> {
   await query(RETURN_LEASE, [receiverId, at]);
 }

@@ -33,7 +33,7 @@ const OLD_EVENTS = `SELECT id FROM (
 const IDLE_RECEIVERS = `SELECT id FROM webhook_receivers
   WHERE due_at IS NULL AND updated_at < $1 ORDER BY updated_at LIMIT $2`;
 
-/** Removes what has ended long ago. A row that another process removes at the same time is left to it. */
+/** Removes records that ended long ago. A row that another process removes at the same time is left to it. */
 function sqlWebhookRetention(sql: Sql): WebhookRetentionStore {
   const among = (table: string, rows: number, stillOld: string): string =>
     `SELECT id FROM ${table} WHERE id IN (${parameters(rows)}) ${stillOld} ${sql.skipLocked}`;

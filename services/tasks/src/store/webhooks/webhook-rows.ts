@@ -101,7 +101,7 @@ export const ATTEMPT = recordColumns<Attempt>({
   answerHead: inText('answer_head'),
 });
 
-/** An endpoint that is disabled hears nothing, and a circuit that is open lets nothing through. */
+/** An endpoint that is disabled gets no delivery, and a circuit that is open lets no attempt through. */
 const NEXT_ATTEMPT_AT = `CASE WHEN e.disabled_at IS NOT NULL THEN NULL
     WHEN d.due_at IS NOT NULL AND r.open_until > d.due_at THEN r.open_until ELSE d.due_at END`;
 const COMPUTED: Readonly<Record<string, string>> = {

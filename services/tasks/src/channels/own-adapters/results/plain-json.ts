@@ -3,8 +3,8 @@ import { LARGE_JSON, parseBoundedText } from '@reelgate/platform/bounded-json';
 const SETS_PROTOTYPE = '__proto__';
 
 /**
- * Reads a JSON text that code of an adapter made. Throws an error if it has more than an answer of an upstream may have,
- * or a member that sets a prototype where an object is copied member by member.
+ * Reads a JSON text from the code of an adapter. Throws an error if it is larger than an answer of an upstream may be,
+ * or has a member that sets a prototype where an object is copied member by member.
  */
 export function readPlainJson(text: string): unknown {
   const value = parseBoundedText(text, LARGE_JSON, 'result');

@@ -139,5 +139,5 @@ export const TESTED: Shape<{ readonly ok: boolean; readonly detail: string }> = 
 
 export const CANCELLED: Shape<boolean> = flag;
 
-/** A callback that says no id says nothing. */
+/** A callback without an id has no effect. */
 export const CALLBACK_ID: Shape<string | undefined> = optional(text());

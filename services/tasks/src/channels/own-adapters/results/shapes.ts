@@ -3,11 +3,11 @@ import { readCount, readObject } from '@reelgate/adapter-kit/kit';
 const TEXT_CHARS_MAX = 64 * 1024;
 const SHOWN_CHARS_MAX = 200;
 
-/** Takes what a value of an adapter may have, as a copy. Throws an error with the place of what it may not have. */
+/** Copies the parts that a value of an adapter may have. Throws an error with the place of any other part. */
 export type Shape<T> = (value: unknown, at: string) => T;
 type ShapeOf<S> = S extends Shape<infer T> ? T : never;
 
-/** The error of a value that is none of the expected ones. */
+/** The error of an unexpected value. */
 function toWrongValue(value: unknown, at: string, expected: string): Error {
   const shown = JSON.stringify(value) ?? 'nothing';
   const cut = shown.length > SHOWN_CHARS_MAX ? `${shown.slice(0, SHOWN_CHARS_MAX)}…` : shown;
@@ -57,7 +57,7 @@ export function word<const Word extends string>(...words: readonly Word[]): Shap
   };
 }
 
-/** JSON has null where an adapter has a number that is none, so null is as good as nothing. */
+/** JSON has null where an adapter has a number that is not finite, so null counts as absent. */
 export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
   return (value, at) => (value === undefined || value === null ? undefined : shape(value, at));
 }
@@ -76,7 +76,7 @@ export function map<T>(shape: Shape<T>, names?: Shape<string>): Shape<Readonly<R
   };
 }
 
-/** An object with these members. It has no others: what the service does not know is not passed on. */
+/** An object with these members alone: members that the service does not know are not passed on. */
 export function record<const Members extends Readonly<Record<string, Shape<unknown>>>>(
   members: Members,
 ): Shape<{ readonly [Name in keyof Members]: ShapeOf<Members[Name]> }> {
@@ -88,7 +88,7 @@ export function record<const Members extends Readonly<Record<string, Shape<unkno
   };
 }
 
-/** A record whose member `name` says which one. */
+/** A record with a member `name` that selects its shape. */
 export function byWord<Shapes extends Readonly<Record<string, Shape<unknown>>>>(
   name: string,
   shapes: Shapes,

@@ -13,7 +13,7 @@ import type { Engine } from './engine.ts';
 import type { Question } from './questions.ts';
 import { KEPT_BYTES_MAX } from './sandbox-bounds.ts';
 
-/** A message of a thread. `id` is that of a question. */
+/** A message of a thread. `id` is the id of a question. */
 export type ThreadReport =
   | { readonly kind: 'ready' }
   /** Nothing was asked for a while. */

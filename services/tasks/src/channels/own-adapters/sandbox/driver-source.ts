@@ -5,7 +5,7 @@
 
 /** Generators that the service has given up are forgotten beyond this number, the oldest first. */
 const OPEN_STEPS_MAX = 1024;
-/** The most options whose calls an adapter has at once. */
+/** The most options with calls that an adapter has at once. */
 const OPEN_CALLS_MAX = 64;
 
 /** Every global that a sandbox has. Whatever else a version of the engine may bring is removed. */
@@ -40,7 +40,7 @@ const GLOBALS: readonly string[] = [
   ...['escape', 'globalThis', 'isFinite', 'isNaN', 'parseFloat', 'parseInt', 'undefined', 'unescape', 'Proxy'],
 ];
 
-/** Removes what no pure adapter has a use for, the clock and chance among it. */
+/** Removes everything that no pure adapter needs, the clock and chance among it. */
 export const PRUNE_SOURCE = `
 {
   const kept = new Set(${JSON.stringify(GLOBALS)});

@@ -4,7 +4,7 @@ import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, VmCallResult } from
 import { DESCRIBE_SOURCE, DRIVER_SOURCE, PRUNE_SOURCE } from './driver-source.ts';
 import { LOAD_MS_MAX, MEMORY_BYTES_MAX, allowFor } from './sandbox-bounds.ts';
 
-/** The types of the package are those of its CommonJS form. */
+/** The types of the package describe its CommonJS form. */
 const QUICKJS = variant as unknown as Parameters<typeof newQuickJSWASMModuleFromVariant>[0];
 /** Far below the stack that the engine has, so that a deep recursion ends as an exception. */
 const STACK_BYTES_MAX = 256 * 1024;
@@ -20,7 +20,7 @@ export interface EngineSources {
 }
 
 export interface Engine {
-  /** Returns the answer of the driver. Throws an `EngineFault` if there is none. */
+  /** Returns the answer of the driver. Throws an `EngineFault` if there is no answer. */
   drive(text: string): string;
   /** The memory that the engine holds. It never gets less. */
   heldBytes(): number;
@@ -38,8 +38,8 @@ export class EngineFault extends Error {
 }
 
 /**
- * Opens an engine for one adapter: QuickJS as WebAssembly. Code in it reaches the language, the kit, and the memory of
- * the engine. No function of ours is in it but the loader of modules, which knows the kit at first, and nothing after.
+ * Creates an engine for one adapter: QuickJS as WebAssembly. Code in it reaches the language, the kit, and the memory
+ * of the engine. Its only function of ours is the loader of modules, which at first knows the kit, and then no module.
  */
 export async function openEngine({ kit, file, code }: EngineSources): Promise<Engine> {
   const quickjs = await newQuickJSWASMModuleFromVariant(QUICKJS);
@@ -58,7 +58,7 @@ export async function openEngine({ kit, file, code }: EngineSources): Promise<En
   };
 }
 
-/** A context, whose faults and lateness become exceptions. */
+/** A context that turns faults and lateness into exceptions. */
 interface Inside {
   readonly context: QuickJSContext;
   /** Runs code. What computes in it for more processor time than allowed is stopped. */
@@ -71,7 +71,7 @@ interface Inside {
 function openInside(runtime: QuickJSRuntime, file: string): Inside {
   const context = runtime.newContext();
   let [used, allowed, isLate] = [process.threadCpuUsage(), Infinity, false];
-  // other work on a busy machine takes none of the processor time
+  // other work on a busy machine does not consume this processor time
   const isOver = (): boolean => {
     const { user, system } = process.threadCpuUsage(used);
     return (user + system) / 1000 >= allowed;
@@ -147,7 +147,7 @@ function callDriver({ context, take }: Inside, driver: QuickJSHandle, text: stri
   asked.dispose();
   try {
     if (context.typeof(answer) !== 'string') throw new EngineFault('the adapter has no answer');
-    // the memory of the engine bounds what is copied here
+    // the memory of the engine bounds the copied text
     const said = context.getString(answer);
     if (said.length > charsMax) throw new EngineFault(`has an answer of more than ${charsMax} characters`);
     return said;

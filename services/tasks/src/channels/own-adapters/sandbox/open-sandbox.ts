@@ -12,12 +12,12 @@ import { allowMoreMs } from './sandbox-bounds.ts';
 const WATCH_MS = 100;
 /** From the start of a thread until it can answer, on a busy machine. */
 const START_MS_MAX = 15_000;
-/** A thread that says nothing for longer is stopped. Inside the engine, processor time has a much shorter bound. */
+/** A thread that is silent for longer is stopped. Inside the engine, processor time has a much shorter bound. */
 const SILENT_MS_MAX = 2000;
 /** Before the start that follows the second stop in a row, and twice as long before each further one. */
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 10_000;
-/** The bounds on the heap of V8 in a thread. The memory of the engine is beside it. */
+/** The bounds on the heap of V8 in a thread. The memory of the engine is additional. */
 const HEAP_MIB = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 4 };
 const REASON_CHARS_MAX = 4096;
 
@@ -61,7 +61,7 @@ export function openSandbox(adapter: ThreadAdapter): AdapterSandbox {
       if (said.isSpent) void drop();
     }
   };
-  /** Starts a thread if none runs, and stops one that is silent, for as long as questions wait. */
+  /** Starts a thread if no thread runs, and stops a silent thread, for as long as questions wait. */
   const watch = async (): Promise<void> => {
     if (isWatched) return;
     isWatched = true;
@@ -91,9 +91,9 @@ export function openSandbox(adapter: ThreadAdapter): AdapterSandbox {
 interface AdapterThread {
   readonly isReady: () => boolean;
   readonly ask: (question: Question) => void;
-  /** Returns why the thread has to be stopped, if nothing came from it while the question waited. */
+  /** Returns why the thread has to be stopped, if it sent no message while the question waited. */
   readonly countSilence: (ms: number, oldest: Question) => string | undefined;
-  /** Ends the thread. Whatever it may still say is not heard. */
+  /** Ends the thread. Later messages of it are ignored. */
   readonly end: () => Promise<void>;
 }
 
@@ -142,7 +142,7 @@ function startThread(
   };
 }
 
-/** Reads what a thread says; an error if the adapter threw, or answered what no value may be. */
+/** Reads a message of a thread. Returns an error if the adapter threw, or answered with a value that is not allowed. */
 function readAnswer({ text = '', fault }: Extract<ThreadReport, { kind: 'answer' }>): Json | Error {
   if (fault !== undefined) return new Error(fault);
   try {

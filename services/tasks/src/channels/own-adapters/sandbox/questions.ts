@@ -9,12 +9,12 @@ export interface Question {
 
 /** The questions that wait for their answers, oldest first. */
 export interface Questions<Answer> {
-  /** Adds a question, and tells of it. Rejects if the answer is an error, if it is late, or if too many wait. */
+  /** Adds a question, and announces it. Rejects if the answer is an error, if it is late, or if too many wait. */
   ask(text: string, tell: (question: Question) => void): Promise<Answer>;
   /** Answers a question. One that is no longer waited for is passed over. */
   answer(id: number, answer: Answer | Error): void;
   answerAll(error: Error): void;
-  /** Gives up the questions that have waited too long, now that more time has passed. */
+  /** Gives up the questions that have waited too long by now. */
   wait(ms: number): void;
   list(): readonly Question[];
   oldest(): Question | undefined;
