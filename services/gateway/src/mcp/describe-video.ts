@@ -2,6 +2,7 @@ import type { ContentBlock } from '@modelcontextprotocol/server';
 import { isFinal } from '../clients/tasks-client.ts';
 import type { Task } from '../clients/tasks-client.ts';
 import { isFailed } from '../dialects/wire/task-fields.ts';
+import type { TypeOf } from '../domain/schema.ts';
 import { buildObjectSchema } from './mcp-tool.ts';
 import type { ToolAnswer, ToolCall, ToolParts } from './mcp-tool.ts';
 import { pickAccountCaller } from './read-video.ts';
@@ -35,7 +36,7 @@ export async function describeVideo(
   task: Task,
   call: ToolCall,
   withThumbnail = false,
-): Promise<ToolAnswer> {
+): Promise<ToolAnswer<TypeOf<typeof shownVideoSchema>>> {
   const now = parts.clock.now();
   const [{ charge }, thumbnail] = await Promise.all([
     parts.charges.read(task, pickAccountCaller(call)),

@@ -6,7 +6,7 @@ import type { InlineStore, ThumbnailReader } from '../clients/media-port.ts';
 import type { AccountBooks } from '../clients/money-client.ts';
 import type { ReadUsage } from '../clients/usage-client.ts';
 import type { Links } from '../dialects/dialect.ts';
-import type { Schema } from '../domain/schema.ts';
+import type { Properties, Schema, TypeOf } from '../domain/schema.ts';
 import { bodyValidator } from '../dialects/wire/body-validator.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { RateLimits } from '../domain/rate-limits.ts';
@@ -73,8 +73,8 @@ export type ShowProgress = (percent: number) => void;
 type AwaitResult<A> = (args: A, call: RequestCall, showProgress: ShowProgress | undefined) => Promise<void>;
 
 /** The result of a tool. Its sentence is ours: it has no text of a client, an upstream or a file. */
-export interface ToolAnswer {
-  readonly structured: object;
+export interface ToolAnswer<Structured = object> {
+  readonly structured: Structured;
   readonly sentence?: string;
   /** Links and pictures beside the text. */
   readonly attachments?: readonly ContentBlock[];
@@ -117,19 +117,22 @@ export interface McpTool {
   run(given: unknown, call: ToolCall): Promise<ToolAnswer | StartedTask | ToolQuestion>;
 }
 
-export interface ToolSpec<A extends object> extends Omit<McpTool, 'run' | 'wait'> {
+/** A tool as it is declared. The compiler compares its arguments and its result with their schemas. */
+export interface ToolSpec<I extends ObjectSchema, O extends ObjectSchema> extends Omit<McpTool, 'run' | 'wait'> {
+  readonly input: I;
+  readonly output: O;
   /** The arguments that are amounts of money: a JSON number is taken too. */
   readonly amounts?: readonly string[];
-  readonly wait?: AwaitResult<A>;
+  readonly wait?: AwaitResult<TypeOf<I>>;
   /** Runs with arguments that the input schema has accepted. */
-  run(args: A, call: ToolCall): Promise<ToolAnswer | StartedTask | ToolQuestion>;
+  run(args: TypeOf<I>, call: ToolCall): Promise<ToolAnswer<TypeOf<O> & object> | StartedTask | ToolQuestion>;
 }
 
 /** Builds a tool that checks its arguments. The first call compiles the check. */
-export function buildTool<A extends object>(spec: ToolSpec<A>): McpTool {
-  const check = bodyValidator<A>(spec.input);
+export function buildTool<I extends ObjectSchema, O extends ObjectSchema>(spec: ToolSpec<I, O>): McpTool {
+  const check = bodyValidator(spec.input);
   const { wait, amounts = [], ...rest } = spec;
-  const read = (given: unknown): A => check(readAmounts(amounts, dropEmptyArguments(spec.input, given)));
+  const read = (given: unknown): TypeOf<I> => check(readAmounts(amounts, dropEmptyArguments(spec.input, given)));
   return {
     ...rest,
     ...(wait && { wait: async (given, call, showProgress) => wait(read(given), call, showProgress) }),
@@ -139,10 +142,19 @@ export function buildTool<A extends object>(spec: ToolSpec<A>): McpTool {
 
 export const READ_ONLY: ToolHints = { readOnlyHint: true, openWorldHint: false };
 
+type StrictSchema<P, Required> = {
+  readonly type: 'object';
+  readonly properties: P;
+  readonly additionalProperties: false;
+  /** Left out if it is empty. */
+  readonly required: readonly Required[];
+};
+
 /** The schema of an object in which no other member is allowed. */
-export function buildObjectSchema(
-  properties: Readonly<Record<string, Schema>>,
-  required: readonly string[] = [],
-): ObjectSchema {
-  return { type: 'object', properties, additionalProperties: false, ...(required.length > 0 && { required }) };
+export function buildObjectSchema<const P extends Properties, const Required extends keyof P & string = never>(
+  properties: P,
+  required: readonly Required[] = [],
+): StrictSchema<P, Required> {
+  const schema = { type: 'object', properties, additionalProperties: false, ...(required.length > 0 && { required }) };
+  return schema as StrictSchema<P, Required>;
 }

@@ -1,11 +1,10 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { AccountCaller } from '../clients/caller.ts';
 import type { Task, TaskRef } from '../clients/tasks-client.ts';
-import type { Schema } from '../domain/schema.ts';
 import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
 import type { RequestCall, ToolParts } from './mcp-tool.ts';
 
-export const idSchema: Schema = { type: 'string', maxLength: 64, description: 'The id of a video.' };
+export const idSchema = { type: 'string', maxLength: 64, description: 'The id of a video.' } as const;
 
 /** The task of the caller's account with this id. Refuses an impossible id without a call. */
 export function toVideoRef(id: string, call: RequestCall): TaskRef {

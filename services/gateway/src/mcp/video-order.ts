@@ -1,5 +1,6 @@
 import type { DecodedOrder } from '../dialects/dialect.ts';
-import type { Schema } from '../domain/schema.ts';
+import type { BoundFields } from '../dialects/wire/flat-fields.ts';
+import type { OptionalMembers, Properties } from '../domain/schema.ts';
 import { decodeCreate } from '../dialects/openai/decode.ts';
 import { remixVideo } from '../dialects/openai/remix-video.ts';
 import { invalid } from '../dialects/wire/body-validator.ts';
@@ -20,22 +21,8 @@ const ITEM_TYPES = {
   reference_audio: 'audio_url',
 } as const;
 
-/** The arguments that describe a video. */
-export interface VideoArguments {
-  readonly model?: string;
-  readonly prompt?: string;
-  readonly seconds?: number;
-  readonly resolution?: string;
-  readonly ratio?: string;
-  readonly media?: readonly { readonly role: keyof typeof ITEM_TYPES; readonly url: string }[];
-  readonly source_id?: string;
-  /** The bound of a create; absent in a quote. */
-  readonly max_amount?: string;
-  readonly currency?: string;
-}
-
-/** Their schemas. The tasks service checks the values against the model. */
-export const videoArguments: Readonly<Record<string, Schema>> = {
+/** The arguments that describe a video. The tasks service checks their values against the model. */
+export const videoArguments = {
   model: { type: 'string', maxLength: 200, description: 'An id of video_models. Required without source_id.' },
   prompt: { type: 'string', maxLength: PROMPT_MAX, description: 'What the video shows. Required without source_id.' },
   seconds: { type: 'integer', description: 'The length; default: that of the model.' },
@@ -47,7 +34,7 @@ export const videoArguments: Readonly<Record<string, Schema>> = {
     description: 'Pictures, videos and sound to follow.',
     items: buildObjectSchema(
       {
-        role: { type: 'string', enum: Object.keys(ITEM_TYPES) },
+        role: { type: 'string', enum: Object.keys(ITEM_TYPES) as readonly (keyof typeof ITEM_TYPES)[] },
         url: {
           type: 'string',
           maxLength: URL_MAX,
@@ -63,7 +50,10 @@ export const videoArguments: Readonly<Record<string, Schema>> = {
     maxLength: 64,
     description: 'The id of a finished 768P video to render again at 2K; then only model and resolution may be given.',
   },
-};
+} as const satisfies Properties;
+
+/** A quote has no bound. */
+export type VideoArguments = OptionalMembers<typeof videoArguments> & BoundFields;
 
 /** Decodes the arguments into the order that the HTTP routes would make of them. */
 export async function decodeVideoOrder(

@@ -21,7 +21,12 @@ export const API = {
 };
 
 /** A label, as every route takes it. */
-export const LABEL_SCHEMA: Schema = { type: 'string', minLength: 1, maxLength: LABEL_MAX, pattern: LABEL.source };
+export const LABEL_SCHEMA = {
+  type: 'string',
+  minLength: 1,
+  maxLength: LABEL_MAX,
+  pattern: LABEL.source,
+} as const satisfies Schema;
 
 type HeaderName = NonNullable<RouteDoc['headers']>[number];
 

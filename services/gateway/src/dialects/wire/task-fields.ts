@@ -34,7 +34,7 @@ export function toStatusName(task: Task): string {
 }
 
 /** This service's name for the state, also while the generator has a status of its own. */
-export function toStateName({ state }: Task): string {
+export function toStateName({ state }: Task): (typeof STATUS)[TaskState] {
   return STATUS[state];
 }
 

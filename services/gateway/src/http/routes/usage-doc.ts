@@ -74,7 +74,7 @@ export const usageDoc: Omit<RouteDoc, 'answers'> = {
   refuses: [400],
 };
 
-const groupings = Object.keys(USAGE_GROUPINGS) as readonly UsageGrouping[];
+export const groupings = Object.keys(USAGE_GROUPINGS) as readonly UsageGrouping[];
 const splits = Object.keys(USAGE_SPLITS) as readonly (keyof typeof USAGE_SPLITS)[];
 const isoTime = { type: 'string', format: 'date-time' } as const;
 

@@ -1,7 +1,8 @@
 import { USAGE_COUNTS } from '../../clients/usage-client.ts';
+import { memberSchemas } from '../../domain/schema.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { readUsageQuestion } from '../../http/routes/account-usage-route.ts';
-import { USAGE_GROUPINGS } from '../../http/routes/usage-doc.ts';
+import { groupings } from '../../http/routes/usage-doc.ts';
 import { READ_ONLY, buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
 import { readBalanceLeft } from '../read-balance.ts';
@@ -11,21 +12,18 @@ import type { UsageSum } from '../../clients/usage-client.ts';
 /** The days of a month. A longer statement fills the context of a model. */
 const ROWS_MAX = 31;
 
-const sums = {
-  amount: moneySchemas.amount,
-  ...Object.fromEntries(USAGE_COUNTS.map((name) => [name, { type: 'integer' }])),
-};
+const sums = { amount: moneySchemas.amount, ...memberSchemas(USAGE_COUNTS, { type: 'integer' }) };
 
 /** Reads what the account was charged. */
 export function usageGet(parts: ToolParts): McpTool {
-  return buildTool<{ readonly from?: string; readonly to?: string; readonly group_by?: string }>({
+  return buildTool({
     name: 'usage_get',
     title: 'Read the usage',
     description: 'Reads what the account was charged, by day, model or token, and what it can still spend.',
     input: buildObjectSchema({
       from: { type: 'string', maxLength: 40, description: 'A date such as 2026-11-01; default: 30 days ago.' },
       to: { type: 'string', maxLength: 40, description: 'A date, inclusive; default: now.' },
-      group_by: { type: 'string', enum: Object.keys(USAGE_GROUPINGS), default: 'day' },
+      group_by: { type: 'string', enum: groupings, default: 'day' },
     }),
     output: buildObjectSchema(
       {
@@ -63,6 +61,6 @@ export function usageGet(parts: ToolParts): McpTool {
 }
 
 /** Without the name of a token, which is a text of a client. */
-function encodeSum({ amountNanos, counts }: UsageSum): object {
+function encodeSum({ amountNanos, counts }: UsageSum): UsageSum['counts'] & { readonly amount: string } {
   return { amount: formatDecimal(amountNanos), ...counts };
 }

@@ -8,7 +8,7 @@ import { moneySchemas, statusSchema } from '../shown-video.ts';
 
 /** Cancels a video that waits. One that has ended is shown as it is. */
 export function videoCancel(parts: ToolParts): McpTool {
-  return buildTool<{ readonly id: string }>({
+  return buildTool({
     name: 'video_cancel',
     title: 'Cancel a video',
     description: 'Cancels a video that is still queued and returns its held amount. A video that has ended stays.',

@@ -1,5 +1,6 @@
 import { computeFingerprint } from '../../http/bodies/fingerprint.ts';
 import { takeRate } from '../../http/admission/limit-rate.ts';
+import type { TypeOf } from '../../domain/schema.ts';
 import { LABEL_SCHEMA } from '../../pages/document.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { computePollDelayMs } from '../../http/headers.ts';
@@ -16,52 +17,46 @@ import { pickAccountCaller } from '../read-video.ts';
 import { toStateName } from '../../dialects/wire/task-fields.ts';
 import { encodeNextCall, moneySchemas, nextCallSchema, statusSchema } from '../shown-video.ts';
 import { decodeVideoOrder, videoArguments } from '../video-order.ts';
-import type { VideoArguments } from '../video-order.ts';
-
-interface CreateArguments extends VideoArguments {
-  readonly max_amount: string;
-  readonly currency: string;
-  readonly idempotency_key: string;
-  readonly label?: string;
-  readonly confirmation?: string;
-}
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 /** The path in the fingerprint of a create, so that a key is not shared with a create by HTTP. */
 const FINGERPRINT_PATH = '/mcp/video_create';
 
+const createInput = buildObjectSchema(
+  {
+    ...videoArguments,
+    max_amount: {
+      type: 'string',
+      maxLength: 24,
+      description: 'The most that may be held, a decimal such as "0.40": that of video_quote.',
+    },
+    currency: { type: 'string', maxLength: 3, description: 'The currency of max_amount.' },
+    idempotency_key: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description: 'New for each video, the same on a retry; visible ASCII.',
+    },
+    label: { ...LABEL_SCHEMA, description: 'A word for the accounts of the user, such as a project.' },
+    confirmation: {
+      type: 'string',
+      maxLength: 400,
+      description: 'That of a refusal confirmation_required, only after the user has agreed to its amount.',
+    },
+  },
+  ['max_amount', 'currency', 'idempotency_key'],
+);
+type CreateArguments = TypeOf<typeof createInput>;
+
 /** Orders a video within a bound. A repeat with the same key and arguments orders nothing and shows the first. */
 export function videoCreate(parts: ToolParts): McpTool {
-  return buildTool<CreateArguments>({
+  return buildTool({
     name: 'video_create',
     title: 'Order a video',
     description:
       'Orders a video and holds its price, at most max_amount. Only after video_quote, and only if the user agreed to ' +
       'the price. It returns at once; then call video_wait.',
-    input: buildObjectSchema(
-      {
-        ...videoArguments,
-        max_amount: {
-          type: 'string',
-          maxLength: 24,
-          description: 'The most that may be held, a decimal such as "0.40": that of video_quote.',
-        },
-        currency: { type: 'string', maxLength: 3, description: 'The currency of max_amount.' },
-        idempotency_key: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 255,
-          description: 'New for each video, the same on a retry; visible ASCII.',
-        },
-        label: { ...LABEL_SCHEMA, description: 'A word for the accounts of the user, such as a project.' },
-        confirmation: {
-          type: 'string',
-          maxLength: 400,
-          description: 'That of a refusal confirmation_required, only after the user has agreed to its amount.',
-        },
-      },
-      ['max_amount', 'currency', 'idempotency_key'],
-    ),
+    input: createInput,
     output: buildObjectSchema(
       {
         id: { type: 'string' },

@@ -5,7 +5,7 @@ import { idSchema, readVideo } from '../read-video.ts';
 
 /** Shows one video as it is now. */
 export function videoGet(parts: ToolParts): McpTool {
-  return buildTool<{ readonly id: string; readonly thumbnail?: boolean }>({
+  return buildTool({
     name: 'video_get',
     title: 'Read a video',
     description:

@@ -1,7 +1,7 @@
 import { READ_ONLY, buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
 import { idSchema, pickAccountCaller } from '../read-video.ts';
-import { VIDEO_REQUIRED, encodeShownVideo, videoSchemas } from '../shown-video.ts';
+import { encodeShownVideo, listedVideoSchema } from '../shown-video.ts';
 
 const DEADLINE_MS = 15_000;
 /** A longer list fills the context of a model. */
@@ -9,7 +9,7 @@ const LIMIT = { min: 1, max: 20, fallback: 10 };
 
 /** Lists the videos of the account, newest first and without links. */
 export function videoList(parts: ToolParts): McpTool {
-  return buildTool<{ readonly limit?: number; readonly after?: string }>({
+  return buildTool({
     name: 'video_list',
     title: 'List videos',
     description: 'Lists the videos of the account, newest first, without links. video_get has the link of one.',
@@ -19,7 +19,7 @@ export function videoList(parts: ToolParts): McpTool {
     }),
     output: buildObjectSchema(
       {
-        videos: { type: 'array', items: buildObjectSchema(videoSchemas, VIDEO_REQUIRED) },
+        videos: { type: 'array', items: listedVideoSchema },
         next: { type: 'string', description: 'Absent on the last page.' },
       },
       ['videos'],

@@ -1,4 +1,6 @@
 import { encodeVideoModel } from '../../models/video-model-shape.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
+import type { Draft, TypeOf } from '../../domain/schema.ts';
 import type { VideoModel } from '../../models/list-models.ts';
 import { READ_ONLY, buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
@@ -8,21 +10,8 @@ import { moneySchemas } from '../shown-video.ts';
 /** More entries in full fill the context of a model. */
 const FULL_MAX = 12;
 const LISTED_MAX = 200;
-/** The members of an entry of the catalogue that help to make an order. */
-const MEMBERS = [
-  'id',
-  'operations',
-  'supported_resolutions',
-  'supported_aspect_ratios',
-  'duration',
-  'defaults',
-  'prompt_max',
-  'media',
-  'prices',
-  'currency',
-] as const;
 
-const texts = { type: 'array', items: { type: 'string' } };
+const texts = { type: 'array', items: { type: 'string' } } as const;
 const entry = buildObjectSchema(
   {
     id: { type: 'string' },
@@ -38,10 +27,11 @@ const entry = buildObjectSchema(
   },
   ['id', 'operations'],
 );
+type Entry = TypeOf<typeof entry>;
 
 /** Lists the models that the token may order from, with limits and prices. */
 export function videoModels(parts: ToolParts): McpTool {
-  return buildTool<{ readonly model?: string }>({
+  return buildTool({
     name: 'video_models',
     title: 'List the models',
     description:
@@ -64,10 +54,22 @@ export function videoModels(parts: ToolParts): McpTool {
   });
 }
 
-/** Clients of some vendors cannot read a member that is a list or null, so an unknown list is left out. */
-function encodeEntry(model: VideoModel): object {
-  const all = encodeVideoModel(model) as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(
-    MEMBERS.flatMap((name) => ((all[name] ?? undefined) === undefined ? [] : [[name, all[name]]])),
-  );
+/**
+ * Encodes the members of the catalogue that help to make an order. Clients of some vendors cannot read a member that is
+ * a list or null, so an unknown list is left out.
+ */
+function encodeEntry(model: VideoModel): Entry {
+  const { supported_resolutions, supported_aspect_ratios, ...all } = encodeVideoModel(model);
+  return dropUndefined({
+    id: all.id,
+    operations: all.operations,
+    supported_resolutions: supported_resolutions ?? undefined,
+    supported_aspect_ratios: supported_aspect_ratios ?? undefined,
+    duration: all.duration,
+    defaults: all.defaults,
+    prompt_max: all.prompt_max,
+    media: all.media,
+    prices: all.prices,
+    currency: all.currency,
+  } satisfies Draft<Entry>);
 }

@@ -5,11 +5,10 @@ import type { McpTool, ToolParts } from '../mcp-tool.ts';
 import { readBalanceLeft } from '../read-balance.ts';
 import { moneySchemas } from '../shown-video.ts';
 import { decodeVideoOrder, videoArguments } from '../video-order.ts';
-import type { VideoArguments } from '../video-order.ts';
 
 /** Says what a video would cost and how it would be made, without ordering it. */
 export function videoQuote(parts: ToolParts): McpTool {
-  return buildTool<VideoArguments>({
+  return buildTool({
     name: 'video_quote',
     title: 'Quote a video',
     description:
@@ -35,7 +34,7 @@ export function videoQuote(parts: ToolParts): McpTool {
         estimateVideo(parts, decoded, call),
         readBalanceLeft(parts, call),
       ]);
-      const { model, duration, resolution, ratio } = decoded.order;
+      const { model, duration, resolution = '', ratio } = decoded.order;
       const seconds = duration ?? Number(facts['seconds'] ?? 0n);
       return {
         structured: {

@@ -15,7 +15,7 @@ const PROGRESS_MS = 5000;
 
 /** Waits until a video is done or the time is over. Without a permit to wait it answers at once. */
 export function videoWait(parts: ToolParts): McpTool {
-  return buildTool<{ readonly id: string; readonly seconds?: number }>({
+  return buildTool({
     name: 'video_wait',
     title: 'Wait for a video',
     description:
