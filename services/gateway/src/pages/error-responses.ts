@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Schema } from '../domain/schema.ts';
 import { chooseEnvelope } from '../problems/choose-envelope.ts';
+import { ENVELOPES } from '../problems/envelopes.ts';
 import type { EnvelopeName } from '../domain/envelope-name.ts';
 import { WITH_TOKEN, listRefusalStatuses } from '../http/routes/route.ts';
 import type { RefusedStatus, RouteEntry } from '../http/routes/route.ts';
@@ -8,66 +9,6 @@ import { LIMIT_HEADERS } from '../http/response-headers.ts';
 import { buildHeaderRefs } from './header-components.ts';
 import type { ResponseHeader } from '../http/response-headers.ts';
 
-const text = { type: 'string' };
-const objectSchema = (properties: Readonly<Record<string, unknown>>, optional: readonly string[] = []): object => ({
-  type: 'object',
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  additionalProperties: false,
-  properties,
-});
-const envelope = (
-  title: string,
-  error: Readonly<Record<string, unknown>>,
-  beside: Readonly<Record<string, unknown>> = {},
-  optional: readonly string[] = [],
-): Schema => ({ title, ...objectSchema({ ...beside, error: objectSchema(error, optional) }) });
-
-const OPENAI = { message: text, type: text, param: { type: ['string', 'null'] }, code: text };
-const SCHEMAS: Readonly<Record<EnvelopeName, Schema>> = {
-  openai: {
-    title: 'Error',
-    ...objectSchema({
-      error: {
-        ...objectSchema(OPENAI),
-        properties: {
-          ...OPENAI,
-          metadata: {
-            type: 'object',
-            additionalProperties: text,
-            description: 'Of price_above_max: amount, currency, and max_amount, the least that is accepted.',
-          },
-        },
-      },
-    }),
-  },
-  vendor: envelope(
-    'VendorError',
-    {
-      type: text,
-      message: { ...text, description: "Ends with the vendor's error number.", pattern: '\\([0-9]+\\)$' },
-      http_code: { ...text, pattern: '^[45][0-9]{2}$' },
-    },
-    { type: { const: 'error' }, request_id: text },
-  ),
-  anthropic: envelope('MessagesError', { type: text, message: text }, { type: { const: 'error' }, request_id: text }),
-  mcp: envelope(
-    'McpError',
-    { code: { type: 'integer' }, message: text, data: { description: 'With the reason in `code`.' } },
-    { jsonrpc: { const: '2.0' }, id: { type: ['string', 'number', 'null'] } },
-    ['data'],
-  ),
-  openrouter: envelope('OpenRouterError', {
-    code: { type: 'integer', description: 'The status.' },
-    message: text,
-    metadata: {
-      type: 'object',
-      required: ['reason'],
-      additionalProperties: text,
-      description: 'The reason as a word, and in `param` the field, if there is one.',
-    },
-  }),
-  google: envelope('GoogleError', { code: { type: 'integer' }, message: text, status: text }),
-};
 const UPSTREAM: Schema = {
   title: 'UpstreamError',
   type: ['object', 'array'],
@@ -77,7 +18,10 @@ const UPSTREAM: Schema = {
 const RELAYED: Schema = {
   title: 'RelayedError',
   description: "The gateway's own error in the shape of the path's API, or the upstream's.",
-  anyOf: [SCHEMAS.openai, SCHEMAS.anthropic, SCHEMAS.google, SCHEMAS.openrouter, UPSTREAM],
+  anyOf: [
+    ...(['openai', 'anthropic', 'google', 'openrouter'] as const).map((name) => ENVELOPES[name].schema),
+    UPSTREAM,
+  ],
 };
 
 const DESCRIPTIONS: Readonly<Record<RefusedStatus, string>> = {
@@ -198,7 +142,7 @@ function describeError(entry: RouteEntry, status: RefusedStatus): ErrorResponse 
   if (entry.doc.isRelayed === true && !OWN.has(status))
     return { status: String(status), name: `${NAMES[status]}Relayed`, response: buildResponse(entry, status, RELAYED) };
   const families = entry.doc.envelopes ?? [chooseEnvelope(entry.path)];
-  const all = families.map((name) => SCHEMAS[name]);
+  const all = families.map((name) => ENVELOPES[name].schema);
   const [only] = all;
   const name = [
     NAMES[status],

@@ -1,4 +1,6 @@
 import type { EnvelopeName } from '../domain/envelope-name.ts';
+import { newAnswer, objectSchema } from '../domain/schema.ts';
+import type { Answer } from '../domain/schema.ts';
 import type { ErrorRow, ErrorStatus } from './error-table.ts';
 
 export interface Refusal {
@@ -10,8 +12,6 @@ export interface Refusal {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly requestId: string;
 }
-
-type Envelope = (refusal: Refusal) => object;
 
 /**
  * OpenRouter's clients know 402 as the lack of money. They repeat every 5xx for an hour, whatever `x-should-retry` says,
@@ -81,12 +81,81 @@ const JSON_RPC_CODES: Readonly<Record<string, number>> = {
   internal_error: -32_603,
 };
 
-/** The shape of a refusal for each family of clients. */
-const ENVELOPES: Readonly<Record<EnvelopeName, Envelope>> = {
-  openai: ({ row, code, message, param = null, metadata }) => ({
-    error: { message, type: row.type, param, code, ...(metadata && { metadata }) },
+const text = { type: 'string' } as const;
+const isError = { const: 'error' } as const;
+
+const openaiSchema = {
+  title: 'Error',
+  ...objectSchema({
+    error: objectSchema(
+      {
+        message: text,
+        type: text,
+        param: { type: ['string', 'null'] },
+        code: text,
+        metadata: {
+          type: 'object',
+          additionalProperties: text,
+          description: 'Of price_above_max: amount, currency, and max_amount, the least that is accepted.',
+        },
+      },
+      ['metadata'],
+    ),
   }),
-  vendor: ({ row, message, requestId }) => ({
+} as const;
+const vendorSchema = {
+  title: 'VendorError',
+  ...objectSchema({
+    type: isError,
+    request_id: text,
+    error: objectSchema({
+      type: text,
+      message: { ...text, description: "Ends with the vendor's error number.", pattern: '\\([0-9]+\\)$' },
+      http_code: { ...text, pattern: '^[45][0-9]{2}$' },
+    }),
+  }),
+} as const;
+const anthropicSchema = {
+  title: 'MessagesError',
+  ...objectSchema({ type: isError, request_id: text, error: objectSchema({ type: text, message: text }) }),
+} as const;
+const googleSchema = {
+  title: 'GoogleError',
+  ...objectSchema({ error: objectSchema({ code: { type: 'integer' }, message: text, status: text }) }),
+} as const;
+const openrouterSchema = {
+  title: 'OpenRouterError',
+  ...objectSchema({
+    error: objectSchema({
+      code: { type: 'integer', description: 'The status.' },
+      message: text,
+      metadata: {
+        type: 'object',
+        required: ['reason'],
+        additionalProperties: text,
+        description: 'The reason as a word, and in `param` the field, if there is one.',
+      },
+    }),
+  }),
+} as const;
+const mcpSchema = {
+  title: 'McpError',
+  ...objectSchema({
+    jsonrpc: { const: '2.0' },
+    id: { type: ['string', 'number', 'null'] },
+    error: objectSchema(
+      { code: { type: 'integer' }, message: text, data: { description: 'With the reason in `code`.' } },
+      ['data'],
+    ),
+  }),
+} as const;
+
+/** The shape of a refusal for each family of clients. */
+export const ENVELOPES: Readonly<Record<EnvelopeName, Answer<[refusal: Refusal]>>> = {
+  openai: newAnswer(openaiSchema, ({ row, code, message, param = null, metadata }) => ({
+    error: { message, type: row.type, param, code, ...(metadata && { metadata }) },
+  })),
+  vendor: newAnswer(vendorSchema, ({ row, message, requestId }) => ({
     type: 'error',
     error: {
       type: row.vendor.type,
@@ -94,27 +163,29 @@ const ENVELOPES: Readonly<Record<EnvelopeName, Envelope>> = {
       http_code: String(row.status),
     },
     request_id: requestId,
-  }),
-  anthropic: ({ row, message, requestId }) => ({
+  })),
+  anthropic: newAnswer(anthropicSchema, ({ row, message, requestId }) => ({
     type: 'error',
     error: { type: ANTHROPIC_TYPES[row.status] ?? 'invalid_request_error', message },
     request_id: requestId,
-  }),
-  google: ({ row, message }) => ({ error: { code: row.status, message, status: GOOGLE_STATUS[row.status] } }),
-  openrouter: ({ row, code, message, param, metadata }) => ({
+  })),
+  google: newAnswer(googleSchema, ({ row, message }) => ({
+    error: { code: row.status, message, status: GOOGLE_STATUS[row.status] },
+  })),
+  openrouter: newAnswer(openrouterSchema, ({ row, code, message, param, metadata }) => ({
     error: {
       code: row.status,
       message,
       metadata: { ...metadata, reason: code, ...(param === undefined ? {} : { param }) },
     },
-  }),
-  mcp: ({ code, message }) => ({
+  })),
+  mcp: newAnswer(mcpSchema, ({ code, message }) => ({
     jsonrpc: '2.0',
     id: null,
     error: { code: JSON_RPC_CODES[code] ?? JSON_RPC_SERVER_ERROR, message, data: { code } },
-  }),
+  })),
 };
 
 export function enclose(name: EnvelopeName, refusal: Refusal): object {
-  return ENVELOPES[name](refusal);
+  return ENVELOPES[name].encode(refusal);
 }
