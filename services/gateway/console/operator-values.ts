@@ -4,10 +4,13 @@ import type { ChannelRow } from './api/operator-channels.ts';
 export const NOTE_MAX = 1000;
 
 /** The models that no other channel in use serves: pausing this one stops them. */
-export function modelsOfItAlone(channel: ChannelRow, all: readonly ChannelRow[]): readonly string[] {
+export function modelsOfItAlone({ channel, isRelay }: ChannelRow, all: readonly ChannelRow[]): readonly string[] {
   const others = all.filter(
-    ({ id, isEnabled, pause, isRelay }) =>
-      id !== channel.id && isEnabled && pause === undefined && isRelay === channel.isRelay,
+    (other) =>
+      other.channel.id !== channel.id &&
+      other.channel.enabled &&
+      other.channel.pause === undefined &&
+      other.isRelay === isRelay,
   );
-  return channel.models.filter((model) => !others.some(({ models }) => models.includes(model)));
+  return channel.models.filter((model) => !others.some((other) => other.channel.models.includes(model)));
 }

@@ -1,44 +1,20 @@
-import type { RpcAnswer } from './calls.ts';
+import type { ChannelPause as PauseMessage, ChannelPauseJson } from '@reelgate/proto/tasks/v1/channel_pause';
+import type { ChannelStatus, ChannelStatusJson } from '@reelgate/proto/tasks/v1/operator_service';
+import type { ChannelHour as HourMessage, ChannelHourJson } from '@reelgate/proto/tasks/v1/pulse';
+import type { Emitted, RpcAnswer } from './calls.ts';
 import type { WaitingLane } from './operator-waiting.ts';
-import type { ChannelFailureRow } from '../../src/domain/operator-records.ts';
 
-export type { ChannelFailureRow } from '../../src/domain/operator-records.ts';
-
+/** A channel with its last hour. */
 export interface ChannelRow {
-  readonly id: string;
-  readonly adapter: string;
+  readonly channel: Emitted<ChannelStatus, ChannelStatusJson>;
   /** True if the channel serves synchronous calls. Its figures are then those of this gateway alone. */
   readonly isRelay: boolean;
-  readonly upstreamAccount: string;
-  readonly isEnabled: boolean;
-  readonly circuit: 'closed' | 'open' | 'half_open';
-  readonly inFlight: number;
-  readonly inFlightMax: number;
-  readonly perMinuteMax: number;
-  readonly priority: number;
-  readonly weight: number;
-  readonly models: readonly string[];
-  readonly endpoints: readonly string[];
-  readonly pause?: PauseAnswer;
-  /** Undefined: nothing happened in the last hour. */
+  /** Undefined if nothing happened in the last hour. */
   readonly hour?: ChannelHour;
 }
 
-export interface ChannelHour {
-  /** Attempts by outcome, and ends. */
-  readonly accepted: number;
-  readonly refused: number;
-  readonly unknown: number;
-  readonly completed: number;
-  readonly failed: number;
-  readonly failedPolls: number;
-  /** Attempts in each of the last 60 minutes, the oldest first. */
-  readonly minutes: readonly number[];
-  readonly answerMsP50?: number;
-  readonly answerMsP95?: number;
-  readonly lastError?: string;
-  readonly lastErrorAt?: number;
-}
+export type ChannelHour = Emitted<HourMessage, ChannelHourJson>;
+export type ChannelPause = Emitted<PauseMessage, ChannelPauseJson>;
 
 /** GET /channels. */
 export interface ChannelList {
@@ -49,11 +25,7 @@ export interface ChannelList {
 
 /** POST /channels/{id}/pause {reason, forSeconds?}: the pause, which may be an earlier one. */
 export interface PauseAnswer {
-  readonly at: number;
-  readonly actor: string;
-  readonly reason: string;
-  /** The time at which the channel comes back by itself; undefined: an operator resumes it. */
-  readonly endsAt?: number;
+  readonly pause?: ChannelPause;
 }
 // POST /channels/{id}/resume {reason}: answers {}.
 
@@ -64,24 +36,11 @@ export interface ChannelTest {
   readonly tookMs: number;
 }
 
-/** The times of answers of an upstream in a minute. */
-export interface AnswerMinute {
-  readonly at: number;
-  readonly p50: number;
-  readonly p95: number;
-}
-
 /** GET /channels/{id}. A part that is undefined could not be read now. */
 export interface ChannelView {
-  readonly channel: ChannelRow;
+  readonly row: ChannelRow;
   /** The models that no other channel in use serves. */
   readonly onlyFor: readonly string[];
-  /** The minutes of the last hour with answers, the oldest first. */
-  readonly answers: readonly AnswerMinute[];
-  /** Refused and lost attempts, failed polls and failed tasks in each of the last 60 minutes. */
-  readonly faults: readonly number[];
-  /** The last twenty within a day, the newest first. */
-  readonly failures?: readonly ChannelFailureRow[];
   /** Of the last day. */
   readonly margins?: RpcAnswer<'billing.AccountService/GetMoney'>['margins'];
   /** The prices of its models now. */

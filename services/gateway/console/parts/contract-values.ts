@@ -1,11 +1,11 @@
 import type { Money } from '../api/money.ts';
 import { formatDecimal, moneyText } from './number-text.tsx';
 
-/** Reads a time of the contract's JSON as milliseconds since 1970. Returns undefined if there is none. */
-export function readTime(time: string): number;
-export function readTime(time: string | undefined): number | undefined;
-export function readTime(time: string | undefined): number | undefined {
-  return time === undefined ? undefined : Date.parse(time);
+/** Reads a time of the contracts as milliseconds since 1970. */
+export function readTime(iso: string): number;
+export function readTime(iso: string | undefined): number | undefined;
+export function readTime(iso: string | undefined): number | undefined {
+  return iso === undefined ? undefined : Date.parse(iso);
 }
 
 /** Writes billionths of a currency unit as `$0.40` or `0.40 CHF`. */

@@ -68,8 +68,9 @@ export function useNow(isRunning = true): number {
 }
 
 /** A time as a distance; its title has the exact time in UTC. */
-export function Ago({ at }: { at: number }): VNode {
+export function Ago({ at }: { at: number | undefined }): VNode {
   const now = useNow();
+  if (at === undefined) return <>–</>;
   return (
     <time datetime={new Date(at).toISOString()} title={utcText(at)}>
       {relativeText(at, now)}

@@ -24,11 +24,11 @@ export function operatePulse(operate: OperatorDeps) {
         now: timestampFromMs(now),
         minutes: [...minutes].map(toWireMinute),
         channels: [...channels].map(toWireHour),
-        unfinished: BigInt(unfinished),
+        unfinished,
         pollLagMs: age(dueSince),
-        unsettled: BigInt(unsettled.count),
+        unsettled: unsettled.count,
         unsettledMs: age(unsettled.oldest),
-        attention: BigInt(attention.count),
+        attention: attention.count,
         attentionSince: toTimestamp(attention.oldest),
       });
     },
@@ -40,16 +40,7 @@ export function operatePulse(operate: OperatorDeps) {
 }
 
 function toWireMinute([minute, counts]: readonly [number, MinuteCounts]): WireMinute {
-  return toMessage(MinuteCountsSchema, { ...mapValues(counts, BigInt), minute: timestampFromMs(minute) });
-}
-
-/** The record with each of its numbers converted. */
-function mapValues<K extends string, T>(
-  record: Readonly<Record<K, number>>,
-  convert: (value: number) => T,
-): Record<K, T> {
-  const entries = Object.entries<number>(record).map(([name, value]) => [name, convert(value)]);
-  return Object.fromEntries(entries) as Record<K, T>;
+  return toMessage(MinuteCountsSchema, { ...counts, minute: timestampFromMs(minute) });
 }
 
 function toWireHour([channel, minutes]: readonly [string, ReadonlyMap<number, ChannelCounts>]): ChannelHour {
@@ -58,8 +49,8 @@ function toWireHour([channel, minutes]: readonly [string, ReadonlyMap<number, Ch
   return toMessage(ChannelHourSchema, {
     channel,
     minutes: [...minutes].map(toWireChannelMinute),
-    answerMsP50: BigInt(answerPercentile(hour.answers, 0.5)),
-    answerMsP95: BigInt(answerPercentile(hour.answers, 0.95)),
+    answerMsP50: answerPercentile(hour.answers, 0.5),
+    answerMsP95: answerPercentile(hour.answers, 0.95),
     lastError: hour.lastError?.text,
     lastErrorAt: toTimestamp(hour.lastError?.at),
   });
@@ -68,13 +59,13 @@ function toWireHour([channel, minutes]: readonly [string, ReadonlyMap<number, Ch
 function toWireChannelMinute([minute, counts]: readonly [number, ChannelCounts]): ChannelMinute {
   return toMessage(ChannelMinuteSchema, {
     minute: timestampFromMs(minute),
-    accepted: BigInt(counts.accepted),
-    refused: BigInt(counts.refused),
-    unknown: BigInt(counts.unknown),
-    completed: BigInt(counts.completed),
-    failed: BigInt(counts.failed),
-    failedPolls: BigInt(counts.failedPolls),
-    answerMsP50: BigInt(answerPercentile(counts.answers, 0.5)),
-    answerMsP95: BigInt(answerPercentile(counts.answers, 0.95)),
+    accepted: counts.accepted,
+    refused: counts.refused,
+    unknown: counts.unknown,
+    completed: counts.completed,
+    failed: counts.failed,
+    failedPolls: counts.failedPolls,
+    answerMsP50: answerPercentile(counts.answers, 0.5),
+    answerMsP95: answerPercentile(counts.answers, 0.95),
   });
 }

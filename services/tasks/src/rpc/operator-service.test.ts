@@ -315,7 +315,7 @@ test('GetPulse says what waits now', async () => {
 
   const pulse = await client.getPulse({});
 
-  expect(pulse).toMatchObject({ unfinished: 1n, unsettled: 1n, unsettledMs: 60_000n, attention: 1n, minutes: [] });
+  expect(pulse).toMatchObject({ unfinished: 1, unsettled: 1, unsettledMs: 60_000n, attention: 1, minutes: [] });
   expect([timestampMs(pulse.now!), timestampMs(pulse.attentionSince!)]).toEqual([at + 60_000, at]);
   expect(pulse.pollLagMs).toBe(BigInt(at + 60_000 - task.nextPollAt!));
 });

@@ -2085,9 +2085,9 @@ export declare type GetPulseResponse = Message<"reelgate.tasks.v1.GetPulseRespon
   /**
    * Tasks that have not ended.
    *
-   * @generated from field: int64 unfinished = 4;
+   * @generated from field: int32 unfinished = 4;
    */
-  unfinished: bigint;
+  unfinished: number;
 
   /**
    * How late the oldest poll is that is due now; 0: none is late.
@@ -2099,9 +2099,9 @@ export declare type GetPulseResponse = Message<"reelgate.tasks.v1.GetPulseRespon
   /**
    * Finished tasks that are not settled.
    *
-   * @generated from field: int64 unsettled = 6;
+   * @generated from field: int32 unsettled = 6;
    */
-  unsettled: bigint;
+  unsettled: number;
 
   /**
    * How long the oldest of them has waited; 0: none waits.
@@ -2113,9 +2113,9 @@ export declare type GetPulseResponse = Message<"reelgate.tasks.v1.GetPulseRespon
   /**
    * Tasks and jobs that wait for a person.
    *
-   * @generated from field: int64 attention = 8;
+   * @generated from field: int32 attention = 8;
    */
-  attention: bigint;
+  attention: number;
 
   /**
    * Since when the first of them waits; absent: none waits.
@@ -2156,9 +2156,9 @@ export declare type GetPulseResponseJson = {
   /**
    * Tasks that have not ended.
    *
-   * @generated from field: int64 unfinished = 4;
+   * @generated from field: int32 unfinished = 4;
    */
-  unfinished?: string;
+  unfinished?: number;
 
   /**
    * How late the oldest poll is that is due now; 0: none is late.
@@ -2170,9 +2170,9 @@ export declare type GetPulseResponseJson = {
   /**
    * Finished tasks that are not settled.
    *
-   * @generated from field: int64 unsettled = 6;
+   * @generated from field: int32 unsettled = 6;
    */
-  unsettled?: string;
+  unsettled?: number;
 
   /**
    * How long the oldest of them has waited; 0: none waits.
@@ -2184,9 +2184,9 @@ export declare type GetPulseResponseJson = {
   /**
    * Tasks and jobs that wait for a person.
    *
-   * @generated from field: int64 attention = 8;
+   * @generated from field: int32 attention = 8;
    */
-  attention?: string;
+  attention?: number;
 
   /**
    * Since when the first of them waits; absent: none waits.

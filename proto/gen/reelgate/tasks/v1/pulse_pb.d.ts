@@ -27,95 +27,95 @@ export declare type MinuteCounts = Message<"reelgate.tasks.v1.MinuteCounts"> & {
   /**
    * Accepted creates.
    *
-   * @generated from field: int64 created = 2;
+   * @generated from field: int32 created = 2;
    */
-  created: bigint;
+  created: number;
 
   /**
    * Creates that were refused because no upstream took the order.
    *
-   * @generated from field: int64 refused = 3;
+   * @generated from field: int32 refused = 3;
    */
-  refused: bigint;
+  refused: number;
 
   /**
    * Tasks that completed.
    *
-   * @generated from field: int64 completed = 4;
+   * @generated from field: int32 completed = 4;
    */
-  completed: bigint;
+  completed: number;
 
   /**
    * Tasks that failed.
    *
-   * @generated from field: int64 failed = 5;
+   * @generated from field: int32 failed = 5;
    */
-  failed: bigint;
+  failed: number;
 
   /**
    * Polls of upstreams.
    *
-   * @generated from field: int64 polls = 6;
+   * @generated from field: int32 polls = 6;
    */
-  polls: bigint;
+  polls: number;
 
   /**
    * Polls that began more than five seconds after they were due.
    *
-   * @generated from field: int64 late_polls = 7;
+   * @generated from field: int32 late_polls = 7;
    */
-  latePolls: bigint;
+  latePolls: number;
 
   /**
    * Tasks that were settled or released.
    *
-   * @generated from field: int64 settled = 8;
+   * @generated from field: int32 settled = 8;
    */
-  settled: bigint;
+  settled: number;
 
   /**
    * Creates that this service refused, for whatever reason, by what caused the refusal.
    *
    * Because of the request: its fields, media, content, balance, or a limit of its token.
    *
-   * @generated from field: int64 refused_by_client = 9;
+   * @generated from field: int32 refused_by_client = 9;
    */
-  refusedByClient: bigint;
+  refusedByClient: number;
 
   /**
    * Because no channel took the order: faults, limits and pauses of channels.
    *
-   * @generated from field: int64 refused_by_upstream = 10;
+   * @generated from field: int32 refused_by_upstream = 10;
    */
-  refusedByUpstream: bigint;
+  refusedByUpstream: number;
 
   /**
    * Because of this installation: another service or a database away, a missing price, a limit of the whole service.
    *
-   * @generated from field: int64 refused_by_us = 11;
+   * @generated from field: int32 refused_by_us = 11;
    */
-  refusedByUs: bigint;
+  refusedByUs: number;
 
   /**
    * Tasks that failed because of their content or parameters, or were cancelled.
    *
-   * @generated from field: int64 failed_by_client = 12;
+   * @generated from field: int32 failed_by_client = 12;
    */
-  failedByClient: bigint;
+  failedByClient: number;
 
   /**
    * Tasks that failed at their upstream for another reason.
    *
-   * @generated from field: int64 failed_by_upstream = 13;
+   * @generated from field: int32 failed_by_upstream = 13;
    */
-  failedByUpstream: bigint;
+  failedByUpstream: number;
 
   /**
    * Tasks that an operator ended as failed.
    *
-   * @generated from field: int64 failed_by_us = 14;
+   * @generated from field: int32 failed_by_us = 14;
    */
-  failedByUs: bigint;
+  failedByUs: number;
 };
 
 /**
@@ -134,95 +134,95 @@ export declare type MinuteCountsJson = {
   /**
    * Accepted creates.
    *
-   * @generated from field: int64 created = 2;
+   * @generated from field: int32 created = 2;
    */
-  created?: string;
+  created?: number;
 
   /**
    * Creates that were refused because no upstream took the order.
    *
-   * @generated from field: int64 refused = 3;
+   * @generated from field: int32 refused = 3;
    */
-  refused?: string;
+  refused?: number;
 
   /**
    * Tasks that completed.
    *
-   * @generated from field: int64 completed = 4;
+   * @generated from field: int32 completed = 4;
    */
-  completed?: string;
+  completed?: number;
 
   /**
    * Tasks that failed.
    *
-   * @generated from field: int64 failed = 5;
+   * @generated from field: int32 failed = 5;
    */
-  failed?: string;
+  failed?: number;
 
   /**
    * Polls of upstreams.
    *
-   * @generated from field: int64 polls = 6;
+   * @generated from field: int32 polls = 6;
    */
-  polls?: string;
+  polls?: number;
 
   /**
    * Polls that began more than five seconds after they were due.
    *
-   * @generated from field: int64 late_polls = 7;
+   * @generated from field: int32 late_polls = 7;
    */
-  latePolls?: string;
+  latePolls?: number;
 
   /**
    * Tasks that were settled or released.
    *
-   * @generated from field: int64 settled = 8;
+   * @generated from field: int32 settled = 8;
    */
-  settled?: string;
+  settled?: number;
 
   /**
    * Creates that this service refused, for whatever reason, by what caused the refusal.
    *
    * Because of the request: its fields, media, content, balance, or a limit of its token.
    *
-   * @generated from field: int64 refused_by_client = 9;
+   * @generated from field: int32 refused_by_client = 9;
    */
-  refusedByClient?: string;
+  refusedByClient?: number;
 
   /**
    * Because no channel took the order: faults, limits and pauses of channels.
    *
-   * @generated from field: int64 refused_by_upstream = 10;
+   * @generated from field: int32 refused_by_upstream = 10;
    */
-  refusedByUpstream?: string;
+  refusedByUpstream?: number;
 
   /**
    * Because of this installation: another service or a database away, a missing price, a limit of the whole service.
    *
-   * @generated from field: int64 refused_by_us = 11;
+   * @generated from field: int32 refused_by_us = 11;
    */
-  refusedByUs?: string;
+  refusedByUs?: number;
 
   /**
    * Tasks that failed because of their content or parameters, or were cancelled.
    *
-   * @generated from field: int64 failed_by_client = 12;
+   * @generated from field: int32 failed_by_client = 12;
    */
-  failedByClient?: string;
+  failedByClient?: number;
 
   /**
    * Tasks that failed at their upstream for another reason.
    *
-   * @generated from field: int64 failed_by_upstream = 13;
+   * @generated from field: int32 failed_by_upstream = 13;
    */
-  failedByUpstream?: string;
+  failedByUpstream?: number;
 
   /**
    * Tasks that an operator ended as failed.
    *
-   * @generated from field: int64 failed_by_us = 14;
+   * @generated from field: int32 failed_by_us = 14;
    */
-  failedByUs?: string;
+  failedByUs?: number;
 };
 
 /**
@@ -247,58 +247,58 @@ export declare type ChannelMinute = Message<"reelgate.tasks.v1.ChannelMinute"> &
   /**
    * Attempts that the upstream accepted.
    *
-   * @generated from field: int64 accepted = 2;
+   * @generated from field: int32 accepted = 2;
    */
-  accepted: bigint;
+  accepted: number;
 
   /**
    * Attempts that it refused.
    *
-   * @generated from field: int64 refused = 3;
+   * @generated from field: int32 refused = 3;
    */
-  refused: bigint;
+  refused: number;
 
   /**
    * Attempts whose answer was lost.
    *
-   * @generated from field: int64 unknown = 4;
+   * @generated from field: int32 unknown = 4;
    */
-  unknown: bigint;
+  unknown: number;
 
   /**
    * Its tasks that completed.
    *
-   * @generated from field: int64 completed = 5;
+   * @generated from field: int32 completed = 5;
    */
-  completed: bigint;
+  completed: number;
 
   /**
    * Its tasks that failed.
    *
-   * @generated from field: int64 failed = 6;
+   * @generated from field: int32 failed = 6;
    */
-  failed: bigint;
+  failed: number;
 
   /**
    * Polls that failed.
    *
-   * @generated from field: int64 failed_polls = 7;
+   * @generated from field: int32 failed_polls = 7;
    */
-  failedPolls: bigint;
+  failedPolls: number;
 
   /**
    * The median of the time until the upstream accepted or refused an attempt, from buckets; 0: there was none.
    *
-   * @generated from field: int64 answer_ms_p50 = 8;
+   * @generated from field: int32 answer_ms_p50 = 8;
    */
-  answerMsP50: bigint;
+  answerMsP50: number;
 
   /**
    * The 95th percentile of the same.
    *
-   * @generated from field: int64 answer_ms_p95 = 9;
+   * @generated from field: int32 answer_ms_p95 = 9;
    */
-  answerMsP95: bigint;
+  answerMsP95: number;
 };
 
 /**
@@ -317,58 +317,58 @@ export declare type ChannelMinuteJson = {
   /**
    * Attempts that the upstream accepted.
    *
-   * @generated from field: int64 accepted = 2;
+   * @generated from field: int32 accepted = 2;
    */
-  accepted?: string;
+  accepted?: number;
 
   /**
    * Attempts that it refused.
    *
-   * @generated from field: int64 refused = 3;
+   * @generated from field: int32 refused = 3;
    */
-  refused?: string;
+  refused?: number;
 
   /**
    * Attempts whose answer was lost.
    *
-   * @generated from field: int64 unknown = 4;
+   * @generated from field: int32 unknown = 4;
    */
-  unknown?: string;
+  unknown?: number;
 
   /**
    * Its tasks that completed.
    *
-   * @generated from field: int64 completed = 5;
+   * @generated from field: int32 completed = 5;
    */
-  completed?: string;
+  completed?: number;
 
   /**
    * Its tasks that failed.
    *
-   * @generated from field: int64 failed = 6;
+   * @generated from field: int32 failed = 6;
    */
-  failed?: string;
+  failed?: number;
 
   /**
    * Polls that failed.
    *
-   * @generated from field: int64 failed_polls = 7;
+   * @generated from field: int32 failed_polls = 7;
    */
-  failedPolls?: string;
+  failedPolls?: number;
 
   /**
    * The median of the time until the upstream accepted or refused an attempt, from buckets; 0: there was none.
    *
-   * @generated from field: int64 answer_ms_p50 = 8;
+   * @generated from field: int32 answer_ms_p50 = 8;
    */
-  answerMsP50?: string;
+  answerMsP50?: number;
 
   /**
    * The 95th percentile of the same.
    *
-   * @generated from field: int64 answer_ms_p95 = 9;
+   * @generated from field: int32 answer_ms_p95 = 9;
    */
-  answerMsP95?: string;
+  answerMsP95?: number;
 };
 
 /**
@@ -400,16 +400,16 @@ export declare type ChannelHour = Message<"reelgate.tasks.v1.ChannelHour"> & {
   /**
    * The median of the time until the upstream accepted or refused an attempt, from buckets; 0: there was none.
    *
-   * @generated from field: int64 answer_ms_p50 = 3;
+   * @generated from field: int32 answer_ms_p50 = 3;
    */
-  answerMsP50: bigint;
+  answerMsP50: number;
 
   /**
    * The 95th percentile of the same.
    *
-   * @generated from field: int64 answer_ms_p95 = 4;
+   * @generated from field: int32 answer_ms_p95 = 4;
    */
-  answerMsP95: bigint;
+  answerMsP95: number;
 
   /**
    * The last error of an attempt or a poll, in the words of the adapter; empty: there was none.
@@ -449,16 +449,16 @@ export declare type ChannelHourJson = {
   /**
    * The median of the time until the upstream accepted or refused an attempt, from buckets; 0: there was none.
    *
-   * @generated from field: int64 answer_ms_p50 = 3;
+   * @generated from field: int32 answer_ms_p50 = 3;
    */
-  answerMsP50?: string;
+  answerMsP50?: number;
 
   /**
    * The 95th percentile of the same.
    *
-   * @generated from field: int64 answer_ms_p95 = 4;
+   * @generated from field: int32 answer_ms_p95 = 4;
    */
-  answerMsP95?: string;
+  answerMsP95?: number;
 
   /**
    * The last error of an attempt or a poll, in the words of the adapter; empty: there was none.
@@ -497,23 +497,23 @@ export declare type FaultMinute = Message<"reelgate.tasks.v1.FaultMinute"> & {
   /**
    * Those that the request caused: its fields, media, content, balance, a limit of its token, or a cancellation.
    *
-   * @generated from field: int64 by_client = 2;
+   * @generated from field: int32 by_client = 2;
    */
-  byClient: bigint;
+  byClient: number;
 
   /**
    * Those that an upstream caused.
    *
-   * @generated from field: int64 by_upstream = 3;
+   * @generated from field: int32 by_upstream = 3;
    */
-  byUpstream: bigint;
+  byUpstream: number;
 
   /**
    * Those that this installation or its operators caused.
    *
-   * @generated from field: int64 by_us = 4;
+   * @generated from field: int32 by_us = 4;
    */
-  byUs: bigint;
+  byUs: number;
 };
 
 /**
@@ -532,23 +532,23 @@ export declare type FaultMinuteJson = {
   /**
    * Those that the request caused: its fields, media, content, balance, a limit of its token, or a cancellation.
    *
-   * @generated from field: int64 by_client = 2;
+   * @generated from field: int32 by_client = 2;
    */
-  byClient?: string;
+  byClient?: number;
 
   /**
    * Those that an upstream caused.
    *
-   * @generated from field: int64 by_upstream = 3;
+   * @generated from field: int32 by_upstream = 3;
    */
-  byUpstream?: string;
+  byUpstream?: number;
 
   /**
    * Those that this installation or its operators caused.
    *
-   * @generated from field: int64 by_us = 4;
+   * @generated from field: int32 by_us = 4;
    */
-  byUs?: string;
+  byUs?: number;
 };
 
 /**

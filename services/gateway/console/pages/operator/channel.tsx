@@ -1,11 +1,13 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { AnswerMinute, ChannelFailureRow, ChannelView } from '../../api/operator-channels.ts';
+import type { RpcAnswer } from '../../api/calls.ts';
+import type { ChannelView } from '../../api/operator-channels.ts';
 import type { WaitingLane } from '../../api/operator-waiting.ts';
 import type { PageProps } from '../../frame.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
+import { readTime } from '../../parts/contract-values.ts';
 import { Ago, clockText, spanText } from '../../parts/time.tsx';
 import { toCall, useCalls } from '../../state/calls.ts';
 import { useView } from '../../state/use-view.ts';
@@ -16,6 +18,8 @@ import { ActList } from './parts/act-list.tsx';
 import { listActs, toActCalls } from './parts/acts.ts';
 import type { Act } from './parts/acts.ts';
 import { ChannelCard } from './parts/channel-card.tsx';
+import { countChannelFaults, listAnswers, sumLastHour } from './parts/channel-hour.ts';
+import type { AnswerMinute } from './parts/channel-hour.ts';
 import { ContractList } from './parts/contract-list.tsx';
 import { hourText } from './parts/hour-text.ts';
 import { LatencyChart } from './parts/latency-chart.tsx';
@@ -31,8 +35,13 @@ const TOPICS = ['channels', 'now'] as const;
 
 const words = channelWords.channel;
 
-const FAILURES: readonly Column<ChannelFailureRow>[] = [
-  { name: words.when, cell: ({ at }) => <Ago at={at} /> },
+/** The most failures that the page shows. */
+const FAILURES_SHOWN = 20;
+
+type Failure = RpcAnswer<'tasks.OperatorService/ListChannelFailures'>['failures'][number];
+
+const FAILURES: readonly Column<Failure>[] = [
+  { name: words.when, cell: ({ at }) => <Ago at={readTime(at)} /> },
   { name: words.what, cell: ({ kind }) => words.kinds[kind] ?? kind },
   { name: words.error, isHead: true, cell: ({ error }) => <span class="error-text">{error}</span> },
   {
@@ -65,10 +74,11 @@ export function page({ params }: PageProps): VNode {
   const id = params['channelId'] ?? '';
   const view = useView<ChannelView>(`/channels/${encodeURIComponent(id)}`, TOPICS);
   const records = useCalls({}, TOPICS, {
+    failures: toCall('tasks.OperatorService/ListChannelFailures', { channel: id, limit: FAILURES_SHOWN }),
     notes: toCall('tasks.OperatorService/ListNotes', { subject: id }),
     ...toActCalls({ subject: id, limit: ACTS_SHOWN }),
   });
-  const { notes, ...acts } = records.data ?? {};
+  const { notes, failures, ...acts } = records.data ?? {};
   const onChanged = (): void => {
     view.refresh();
     records.refresh();
@@ -85,7 +95,13 @@ export function page({ params }: PageProps): VNode {
       />
       <Loaded view={view}>
         {(channel) => (
-          <ChannelPage view={channel} notes={notes?.notes} acts={listActs(acts, ACTS_SHOWN)} onChanged={onChanged} />
+          <ChannelPage
+            view={channel}
+            failures={failures?.failures}
+            notes={notes?.notes}
+            acts={listActs(acts, ACTS_SHOWN)}
+            onChanged={onChanged}
+          />
         )}
       </Loaded>
     </>
@@ -94,14 +110,19 @@ export function page({ params }: PageProps): VNode {
 
 export interface ChannelPageProps {
   readonly view: ChannelView;
-  /** Undefined: they cannot be read now. */
+  /** The last failures, the newest first; undefined if they cannot be read. */
+  readonly failures: readonly Failure[] | undefined;
+  /** Undefined if they cannot be read. */
   readonly notes: readonly OperatorNote[] | undefined;
   readonly acts: readonly Act[];
   readonly onChanged: () => void;
 }
 
-export function ChannelPage({ view, notes, acts, onChanged }: ChannelPageProps): VNode {
-  const { channel, onlyFor, answers, faults, failures, margins, contracts, lanes, canOperate } = view;
+export function ChannelPage({ view, failures, notes, acts, onChanged }: ChannelPageProps): VNode {
+  const { row, onlyFor, margins, contracts, lanes, canOperate, now } = view;
+  const { channel, hour } = row;
+  const minutes = hour?.minutes ?? [];
+  const faults = sumLastHour(minutes, now, countChannelFaults);
   return (
     <>
       {canOperate ? null : (
@@ -110,16 +131,16 @@ export function ChannelPage({ view, notes, acts, onChanged }: ChannelPageProps):
         </p>
       )}
       <div class="channel-top">
-        <ChannelCard channel={channel} canOperate={canOperate} onlyFor={onlyFor} onChanged={onChanged} isAlone />
+        <ChannelCard row={row} canOperate={canOperate} onlyFor={onlyFor} onChanged={onChanged} isAlone />
         <div>
           <h2>{words.failures}</h2>
           <Part of={failures}>
-            {(rows: readonly ChannelFailureRow[]) => (
+            {(rows: readonly Failure[]) => (
               <DataTable
                 caption={words.failures}
                 columns={FAILURES}
                 rows={rows}
-                keyOf={({ at, taskId, kind, error }) => `${at} ${taskId} ${kind} ${error}`}
+                keyOf={({ at, taskId, kind, error }) => `${at ?? ''} ${taskId} ${kind} ${error}`}
                 empty={words.noFailures}
               />
             )}
@@ -135,7 +156,7 @@ export function ChannelPage({ view, notes, acts, onChanged }: ChannelPageProps):
       </div>
       {notes === undefined ? null : <NoteSection subject={channel.id} notes={notes} onChanged={onChanged} />}
       <h2>{words.latency}</h2>
-      <Latency answers={answers} now={view.now} />
+      <Latency answers={listAnswers(minutes)} now={now} />
       <h2>{words.queue}</h2>
       <Part of={lanes}>
         {(rows: readonly WaitingLane[]) => (

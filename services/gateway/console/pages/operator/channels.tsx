@@ -50,12 +50,12 @@ export function ChannelsView({ list, acts, onChanged }: ChannelsViewProps): VNod
         </p>
       )}
       <div class="channels">
-        {channels.map((channel) => (
+        {channels.map((row) => (
           <ChannelCard
-            key={channel.id}
-            channel={channel}
+            key={row.channel.id}
+            row={row}
             canOperate={canOperate}
-            onlyFor={modelsOfItAlone(channel, channels)}
+            onlyFor={modelsOfItAlone(row, channels)}
             onChanged={onChanged}
           />
         ))}

@@ -161,41 +161,34 @@ describe('attention', () => {
   });
 });
 
-const channel: ChannelRow = {
-  id: 'east',
-  adapter: 'alpha-v2',
+const NO_COUNTS = {
+  ...{ accepted: 0, refused: 0, unknown: 0, completed: 0, failed: 0, failedPolls: 0 },
+  ...{ answerMsP50: 0, answerMsP95: 0 },
+};
+const row: ChannelRow = {
+  channel: {
+    ...{ id: 'east', adapter: 'openai', upstreamAccount: 'main', enabled: true, circuit: 'closed' },
+    ...{ inFlight: 3, inFlightLimit: 10, requestsPerMinute: 60, priority: 1, weight: 1 },
+    ...{ models: ['Alpha-H3'], endpoints: ['video.generation'] },
+    pause: { channel: 'east', at: '1970-01-01T00:00:00Z', actor: 'ada', reason: 'maintenance' },
+  },
   isRelay: false,
-  upstreamAccount: 'main',
-  isEnabled: true,
-  circuit: 'closed',
-  inFlight: 3,
-  inFlightMax: 30,
-  perMinuteMax: 300,
-  priority: 1,
-  weight: 1,
-  models: ['Alpha-H3'],
-  endpoints: ['video.generation'],
-  pause: { at: 0, actor: 'ada', reason: 'maintenance' },
   hour: {
-    accepted: 118,
-    refused: 4,
-    unknown: 1,
-    completed: 110,
-    failed: 0,
-    failedPolls: 7,
-    minutes: [2, 3],
-    answerMsP50: 420,
-    answerMsP95: 1900,
-    lastError: 'HTTP 503',
-    lastErrorAt: 0,
+    channel: 'east',
+    minutes: [
+      { ...NO_COUNTS, minute: '1970-01-01T00:00:00Z', accepted: 100, refused: 4, completed: 110 },
+      { ...NO_COUNTS, minute: '1970-01-01T00:01:00Z', accepted: 18, unknown: 1, failedPolls: 7 },
+    ],
+    ...{ answerMsP50: 420, answerMsP95: 1900, lastError: 'HTTP 503', lastErrorAt: '1970-01-01T00:00:00Z' },
   },
 };
+const { channel } = row;
 
 describe('channels', () => {
   const view = (changes: Partial<ChannelList>): string =>
     renderToString(
       h(ChannelsView, {
-        list: { channels: [channel], canOperate: true, now: 0, ...changes },
+        list: { channels: [row], canOperate: true, now: 0, ...changes },
         acts,
         onChanged: () => undefined,
       }),
@@ -223,20 +216,20 @@ describe('channels', () => {
 
   test.each([
     [{}, 'paused'],
-    [{ isEnabled: false }, 'disabled'],
+    [{ enabled: false }, 'disabled'],
     [{ pause: undefined }, 'in_use'],
     [{ pause: undefined, circuit: 'open' }, 'left_alone'],
     [{ pause: undefined, circuit: 'half_open' }, 'being_tried'],
   ] as const)('with %j a channel is %s', (changes, standing) => {
-    expect(readStanding({ ...channel, ...changes } as ChannelRow)).toBe(standing);
+    expect(readStanding({ ...channel, ...changes } as typeof channel)).toBe(standing);
   });
 
   test('knows the models that stop when a channel is paused', () => {
-    const both = { ...channel, id: 'west', models: ['Alpha-H3', 'Beta-V1'] };
-    const { pause: _pause, ...open } = both;
+    const { pause: _pause, ...unpaused } = { ...channel, id: 'west', models: ['Alpha-H3', 'Beta-V1'] };
+    const open = { ...row, channel: unpaused };
 
-    expect(modelsOfItAlone(open, [open, channel])).toEqual(['Alpha-H3', 'Beta-V1']);
-    expect(modelsOfItAlone(channel, [open, channel])).toEqual([]);
+    expect(modelsOfItAlone(open, [open, row])).toEqual(['Alpha-H3', 'Beta-V1']);
+    expect(modelsOfItAlone(row, [open, row])).toEqual([]);
   });
 });
 

@@ -1,4 +1,3 @@
-import { toJson } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Log } from '@reelgate/platform/log';
 import type { Clock } from '@reelgate/platform/clock';
@@ -7,37 +6,26 @@ import { MarginSchema } from '@reelgate/proto/billing/v1/money';
 import { PriceContractSchema } from '@reelgate/proto/billing/v1/price';
 import type { PriceContract } from '@reelgate/proto/billing/v1/price';
 import { modelsOfItAlone } from '../../../console/operator-values.ts';
-import type { AnswerMinute, ChannelRow, ChannelView } from '../../../console/api/operator-channels.ts';
-import type { FaultReads } from '../../clients/faults-client.ts';
+import type { ChannelRow, ChannelView } from '../../../console/api/operator-channels.ts';
 import { withDeadline } from '../../clients/caller.ts';
-import type { OperatorClients } from '../../clients/gateway-clients.ts';
-import type { ChannelPulse } from '../../clients/pulse-client.ts';
 import type { WaitingTasks } from '../../clients/queue-client.ts';
 import { covers } from '../../domain/operator-role.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
+import { toContractJson } from '../contract-json.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { listChannelRows, listRelayRows } from './channels-routes.ts';
 import type { ChannelsParts } from './channels-routes.ts';
-import { countChannelFaults } from './fault-series.ts';
-import { sumLastHour } from './minute-series.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
 
-type MarginRow = NonNullable<ChannelView['margins']>[number];
-type PriceRow = NonNullable<ChannelView['contracts']>[number];
-
-/** Fields without presence are always written, as the pages expect them. */
-const WHOLE = { alwaysEmitImplicit: true } as const;
 const DEADLINE_MS = 15_000;
 const DAY_MS = 24 * 3_600_000;
 
 export interface ChannelPageParts extends ChannelsParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly faults: FaultReads;
-  readonly clients: OperatorClients;
   readonly waiting: Pick<WaitingTasks, 'list'>;
 }
 
@@ -56,33 +44,27 @@ export function channelRoute(parts: ChannelPageParts): OperatorRouteEntry {
 }
 
 async function readChannelView(parts: ChannelPageParts, exchange: Exchange): Promise<ChannelView> {
-  const { clock, log, pulse, faults, clients, waiting } = parts;
+  const { clock, log, clients, waiting } = parts;
   const { state } = exchange;
   const id = exchange.params['id'] ?? '';
   const now = clock.now();
   const lastDay = { from: timestampFromMs(now - DAY_MS), to: timestampFromMs(now) };
-  const [rows, hour, failures, money, prices, queue] = await Promise.all([
+  const [rows, money, prices, queue] = await Promise.all([
     readRows(parts, id, exchange),
-    ifReadable(log, 'pulse', pulse(state)),
-    ifReadable(log, 'failures', faults.failures(id, state)),
     ifReadable(log, 'money', clients.accounts.getMoney(lastDay, withDeadline(state, DEADLINE_MS))),
     ifReadable(log, 'prices', clients.accounts.listPrices({}, withDeadline(state, DEADLINE_MS))),
     ifReadable(log, 'queue', waiting.list(state)),
   ]);
-  const channel = rows.find((row) => row.id === id);
-  if (channel === undefined) throw channelNotFound();
-  const ofChannel = hour?.channels.get(id);
+  const row = rows.find(({ channel }) => channel.id === id);
+  if (row === undefined) throw channelNotFound();
   return {
-    channel,
-    onlyFor: modelsOfItAlone(channel, rows),
-    answers: listAnswers(ofChannel),
-    faults: sumLastHour(ofChannel?.minutes ?? [], hour?.now ?? now, countChannelFaults),
+    row,
+    onlyFor: modelsOfItAlone(row, rows),
     ...dropUndefined({
-      failures,
       margins: money?.margins
         .filter((margin) => margin.channel === id)
-        .map((margin) => toJson(MarginSchema, margin, WHOLE) as MarginRow),
-      contracts: prices && listPrices(prices.contracts, channel.models),
+        .map((margin) => toContractJson(MarginSchema, margin)),
+      contracts: prices && listPrices(prices.contracts, row.channel.models),
       lanes: queue?.lanes.filter(({ channels }) => channels.some((one) => one.id === id)),
     }),
     canOperate: covers(requireOperator(exchange).role, 'operator'),
@@ -96,20 +78,14 @@ async function readRows(parts: ChannelPageParts, id: string, exchange: Exchange)
     return await listChannelRows(parts, exchange);
   } catch (error) {
     const own = listRelayRows(parts);
-    if (!own.some((row) => row.id === id)) throw error;
+    if (!own.some(({ channel }) => channel.id === id)) throw error;
     return own;
   }
-}
-
-function listAnswers(hour: ChannelPulse | undefined): readonly AnswerMinute[] {
-  return (hour?.minutes ?? []).flatMap(({ at, answerMsP50: p50, answerMsP95: p95 }) =>
-    p50 === undefined || p95 === undefined ? [] : [{ at, p50, p95 }],
-  );
 }
 
 /** The key of a contract is a model, or a model and an operation behind two underscores. */
 function listPrices(contracts: readonly PriceContract[], models: readonly string[]): ChannelView['contracts'] {
   return contracts
     .filter(({ key, current }) => current && models.includes(key.split('__')[0] ?? ''))
-    .map((contract) => toJson(PriceContractSchema, contract, WHOLE) as PriceRow);
+    .map((contract) => toContractJson(PriceContractSchema, contract));
 }

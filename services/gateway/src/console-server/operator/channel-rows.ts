@@ -1,63 +1,42 @@
-import type { ChannelHour, ChannelRow, PauseAnswer } from '../../../console/api/operator-channels.ts';
-import type { ChannelPause, TaskChannel } from '../../clients/channels-client.ts';
-import type { ChannelMinute, ChannelPulse } from '../../clients/pulse-client.ts';
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { ChannelStatusSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import type { ChannelStatus } from '@reelgate/proto/tasks/v1/operator_service';
+import { ChannelHourSchema } from '@reelgate/proto/tasks/v1/pulse';
+import type { ChannelHour } from '@reelgate/proto/tasks/v1/pulse';
+import type { ChannelRow } from '../../../console/api/operator-channels.ts';
 import type { RelayChannel } from '../../relay/channels/relay-channels.ts';
-import { sumLastHour } from './minute-series.ts';
+import type { ChannelPause } from '../../clients/channels-client.ts';
+import { toContractJson } from '../contract-json.ts';
 
 /** A channel of the tasks service, and its last hour if anything happened. */
-export function taskChannelRow(channel: TaskChannel, hour: ChannelPulse | undefined, now: number): ChannelRow {
-  const { pause, ...rest } = channel;
+export function taskChannelRow(channel: ChannelStatus, hour: ChannelHour | undefined): ChannelRow {
   return {
-    ...rest,
+    channel: toContractJson(ChannelStatusSchema, channel),
     isRelay: false,
-    ...(pause === undefined ? {} : { pause: toPause(pause) }),
-    ...(hour === undefined ? {} : { hour: hourView(hour, now) }),
+    ...(hour === undefined ? {} : { hour: toContractJson(ChannelHourSchema, hour) }),
   };
 }
 
 /** A channel that this gateway calls itself: its circuit and its calls, as far as they go. */
-export function relayChannelRow({ settings, circuit, permits }: RelayChannel, pause?: ChannelPause): ChannelRow {
+export function relayChannelRow(channel: RelayChannel, pause?: ChannelPause): ChannelRow {
+  return { channel: toContractJson(ChannelStatusSchema, toChannelStatus(channel, pause)), isRelay: true };
+}
+
+/** Describes a channel of this gateway as the tasks service describes its own. */
+export function toChannelStatus({ settings, circuit, permits }: RelayChannel, pause?: ChannelPause): ChannelStatus {
   const { id, enabled, inFlightMax, requestsPerMinute, priority, weight, models, endpoints } = settings;
-  return {
-    id,
-    adapter: 'relay',
-    isRelay: true,
-    upstreamAccount: '',
-    isEnabled: enabled,
-    circuit: circuit.state(),
-    inFlight: permits.inUse(),
-    inFlightMax,
-    perMinuteMax: requestsPerMinute,
-    priority,
-    weight,
-    models: Object.keys(models),
-    endpoints,
-    ...(pause === undefined ? {} : { pause: toPause(pause) }),
-  };
+  return create(ChannelStatusSchema, {
+    ...{ id, adapter: 'relay', enabled, circuit: circuit.state(), inFlight: permits.inUse() },
+    ...{ inFlightLimit: inFlightMax, requestsPerMinute, priority, weight },
+    ...{ models: Object.keys(models), endpoints: [...endpoints] },
+    ...(pause === undefined ? {} : { pause: toPauseMessage(pause) }),
+  });
 }
 
-export function toPause({ at, actor, reason, endsAt }: ChannelPause): PauseAnswer {
-  return { at, actor, reason, ...(endsAt === undefined ? {} : { endsAt }) };
-}
-
-type CountOfChannel = Exclude<keyof ChannelMinute, 'at' | 'answerMsP50' | 'answerMsP95'>;
-
-function hourView(
-  { minutes, answerMsP50, answerMsP95, lastError, lastErrorAt }: ChannelPulse,
-  now: number,
-): ChannelHour {
-  const sum = (count: CountOfChannel): number => minutes.reduce((total, minute) => total + minute[count], 0);
+function toPauseMessage({ channel, at, actor, reason, endsAt }: ChannelPause) {
   return {
-    accepted: sum('accepted'),
-    refused: sum('refused'),
-    unknown: sum('unknown'),
-    completed: sum('completed'),
-    failed: sum('failed'),
-    failedPolls: sum('failedPolls'),
-    minutes: sumLastHour(minutes, now, ({ accepted, refused, unknown }) => accepted + refused + unknown),
-    ...(answerMsP50 === undefined ? {} : { answerMsP50 }),
-    ...(answerMsP95 === undefined ? {} : { answerMsP95 }),
-    ...(lastError === undefined ? {} : { lastError }),
-    ...(lastErrorAt === undefined ? {} : { lastErrorAt }),
+    ...{ channel, at: timestampFromMs(at), actor, reason },
+    ...(endsAt === undefined ? {} : { endsAt: timestampFromMs(endsAt) }),
   };
 }

@@ -1,9 +1,10 @@
 import type { Log } from '@reelgate/platform/log';
 import type { Clock } from '@reelgate/platform/clock';
+import { PauseChannelResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import type { ChannelList, ChannelRow, ChannelTest, PauseAnswer } from '../../../console/api/operator-channels.ts';
-import type { ChannelAct, TaskChannels } from '../../clients/channels-client.ts';
+import { withDeadline } from '../../clients/caller.ts';
+import type { OperatorClients } from '../../clients/gateway-clients.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
-import type { ReadPulse } from '../../clients/pulse-client.ts';
 import { covers } from '../../domain/operator-role.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
@@ -11,19 +12,22 @@ import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { testRelayChannel } from '../../relay/channels/relay-checks.ts';
 import { readJsonBody } from '../console-route.ts';
+import { toContractJson } from '../contract-json.ts';
 import { ifReadable } from '../client/task-parts.ts';
-import { relayChannelRow, taskChannelRow, toPause } from './channel-rows.ts';
+import { relayChannelRow, taskChannelRow } from './channel-rows.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
 import { REASON_SCHEMA, reasonBody, readReason } from './read-request.ts';
 
+/** A test calls an upstream, which may be slow. */
+const TEST_DEADLINE_MS = 30_000;
+
 export interface ChannelsParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly budget: BodyBudget;
-  readonly channels: TaskChannels;
-  readonly pulse: ReadPulse;
+  readonly clients: OperatorClients;
   /** The channels that this gateway calls itself. */
   readonly relay: RelayChannels;
   readonly pauses: ChannelPauses;
@@ -57,18 +61,18 @@ export function channelsRoutes(parts: ChannelsParts): OperatorRouteEntry[] {
 }
 
 export async function listChannelRows(
-  { clock, log, channels, pulse, relay, pauses }: ChannelsParts,
+  { log, clients, relay, pauses }: ChannelsParts,
   { state }: Exchange,
 ): Promise<ChannelRow[]> {
-  const [listed, hour] = await Promise.all([
-    channels.list(state),
-    ifReadable(log, 'pulse', pulse(state)),
+  const [{ channels }, pulse] = await Promise.all([
+    clients.tasks.listChannels({}, withDeadline(state)),
+    ifReadable(log, 'pulse', clients.tasks.getPulse({}, withDeadline(state))),
     // the pauses of an older read are still shown
     pauses.refresh().catch(() => undefined),
   ]);
-  const now = hour?.now ?? clock.now();
+  const hours = new Map(pulse?.channels.map((hour) => [hour.channel, hour]));
   return [
-    ...listed.map((channel) => taskChannelRow(channel, hour?.channels.get(channel.id), now)),
+    ...channels.map((channel) => taskChannelRow(channel, hours.get(channel.id))),
     ...listRelayRows({ relay, pauses }),
   ];
 }
@@ -88,7 +92,7 @@ const pauseBody = bodyValidator<{ readonly reason: string; readonly forSeconds?:
   properties: { reason: REASON_SCHEMA, forSeconds: { type: 'integer', minimum: 1, maximum: PAUSE_SECONDS_MAX } },
 });
 
-function pauseRoute({ budget, channels, pauses }: ChannelsParts): OperatorRouteEntry {
+function pauseRoute({ budget, clients, pauses }: ChannelsParts): OperatorRouteEntry {
   return operatorRoute({
     method: 'POST',
     path: '/channels/{id}/pause',
@@ -96,14 +100,15 @@ function pauseRoute({ budget, channels, pauses }: ChannelsParts): OperatorRouteE
     role: 'operator',
     answer: async (exchange): Promise<PauseAnswer> => {
       const { forSeconds, ...why } = pauseBody(await readJsonBody(exchange, { budget }));
-      const pause = await channels.pause({ ...readChange(exchange, why), forSeconds }, exchange.state);
+      const change = { ...readChange(exchange, why), forSeconds: forSeconds ?? 0 };
+      const answer = await clients.tasks.pauseChannel(change, withDeadline(exchange.state));
       await applyPauses(pauses);
-      return toPause(pause);
+      return toContractJson(PauseChannelResponseSchema, answer);
     },
   });
 }
 
-function resumeRoute({ budget, channels, pauses }: ChannelsParts): OperatorRouteEntry {
+function resumeRoute({ budget, clients, pauses }: ChannelsParts): OperatorRouteEntry {
   return operatorRoute({
     method: 'POST',
     path: '/channels/{id}/resume',
@@ -111,14 +116,14 @@ function resumeRoute({ budget, channels, pauses }: ChannelsParts): OperatorRoute
     role: 'operator',
     answer: async (exchange) => {
       const why = reasonBody(await readJsonBody(exchange, { budget }));
-      await channels.resume(readChange(exchange, why), exchange.state);
+      await clients.tasks.resumeChannel(readChange(exchange, why), withDeadline(exchange.state));
       await applyPauses(pauses);
       return {};
     },
   });
 }
 
-function readChange(exchange: Exchange, why: { readonly reason: string }): ChannelAct {
+function readChange(exchange: Exchange, why: { readonly reason: string }) {
   return { id: exchange.params['id'] ?? '', actor: requireOperator(exchange).name, reason: readReason(why) };
 }
 
@@ -128,10 +133,15 @@ async function applyPauses(pauses: ChannelPauses): Promise<void> {
 }
 
 /** The tasks service tests its channels, and this gateway its own. */
-async function testChannel({ clock, channels, relay }: ChannelsParts, exchange: Exchange): Promise<ChannelTest> {
+async function testChannel({ clock, clients, relay }: ChannelsParts, exchange: Exchange): Promise<ChannelTest> {
   const id = exchange.params['id'] ?? '';
   const own = relay.all().find(({ settings }) => settings.id === id);
-  if (own === undefined) return channels.test({ id, actor: requireOperator(exchange).name }, exchange.state);
+  if (own === undefined) {
+    const { name: actor } = requireOperator(exchange);
+    const call = withDeadline(exchange.state, TEST_DEADLINE_MS);
+    const { ok, detail, tookMs } = await clients.tasks.testChannel({ id, actor }, call);
+    return { ok, detail, tookMs: Number(tookMs) };
+  }
   const startedAt = clock.now();
   const outcome = await testRelayChannel(own);
   return { ...outcome, tookMs: clock.now() - startedAt };

@@ -1,50 +1,45 @@
+import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { describe, expect, test } from '@jest/globals';
-import { PULSE_AT, aPulse } from '../../../testing/a-pulse.ts';
-import type { FaultMinute, Faults } from '../../clients/faults-client.ts';
-import type { ChannelMinute, Pulse } from '../../clients/pulse-client.ts';
+import { GetFaultsResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import type { GetPulseResponse } from '@reelgate/proto/tasks/v1/operator_service';
+import {
+  ChannelHourSchema,
+  ChannelMinuteSchema,
+  FaultHourSchema,
+  FaultKind,
+  FaultMinuteSchema,
+} from '@reelgate/proto/tasks/v1/pulse';
+import type { ChannelMinute, FaultHour, FaultMinute } from '@reelgate/proto/tasks/v1/pulse';
+import { aPulse, beginOfMinute } from '../../../testing/a-pulse.ts';
 import { buildFaultsView, countChannelFaults } from './fault-series.ts';
 
-const MINUTE_MS = 60_000;
 const SERIES_SHOWN = 12;
 
-const aMinute = (ago: number, over: Partial<FaultMinute> = {}): FaultMinute => ({
-  at: (1000 - ago) * MINUTE_MS,
-  byClient: 0,
-  byUpstream: 0,
-  byUs: 0,
-  ...over,
-});
-const aChannelMinute = (ago: number, over: Partial<ChannelMinute> = {}): ChannelMinute => ({
-  at: (1000 - ago) * MINUTE_MS,
-  accepted: 0,
-  refused: 0,
-  unknown: 0,
-  completed: 0,
-  failed: 0,
-  failedPolls: 0,
-  answerMsP50: undefined,
-  answerMsP95: undefined,
-  ...over,
-});
-const aSubject = (subject: string, ...minutes: readonly FaultMinute[]) => ({ subject, minutes });
-const faultsOf = (over: Partial<Faults> = {}): Faults => ({
-  now: PULSE_AT,
-  models: [],
-  moreModels: 0,
-  accounts: [],
-  moreAccounts: 0,
-  ...over,
-});
-const pulseOf = (channels: Readonly<Record<string, readonly ChannelMinute[]>> = {}): Pulse =>
-  aPulse({
-    channels: new Map(
-      Object.entries(channels).map(([id, minutes]) => [
-        id,
-        { minutes, answerMsP50: undefined, answerMsP95: undefined, lastError: undefined, lastErrorAt: undefined },
-      ]),
-    ),
+const aMinute = (ago: number, over: MessageInitShape<typeof FaultMinuteSchema> = {}): FaultMinute =>
+  create(FaultMinuteSchema, { ...over, minute: beginOfMinute(ago) } as typeof over);
+const aChannelMinute = (ago: number, over: MessageInitShape<typeof ChannelMinuteSchema> = {}): ChannelMinute =>
+  create(ChannelMinuteSchema, { ...over, minute: beginOfMinute(ago) } as typeof over);
+const aSubject = (subject: string, ...minutes: FaultMinute[]): FaultHour =>
+  create(FaultHourSchema, { subject, minutes });
+interface FaultLists {
+  readonly models?: readonly FaultHour[];
+  readonly accounts?: readonly FaultHour[];
+  readonly moreModels?: number;
+}
+const faultsOf = ({ models = [], accounts = [], moreModels = 0 }: FaultLists = {}) =>
+  create(GetFaultsResponseSchema, {
+    faults: [
+      ...models.map((one) => ({ ...one, kind: FaultKind.MODEL })),
+      ...accounts.map((one) => ({ ...one, kind: FaultKind.ACCOUNT })),
+    ],
+    moreModels,
   });
-const subjectsOf = (faults: Partial<Faults>): readonly string[] =>
+const pulseOf = (channels: Readonly<Record<string, ChannelMinute[]>> = {}): GetPulseResponse =>
+  aPulse({
+    channels: Object.entries(channels).map(([channel, minutes]) => create(ChannelHourSchema, { channel, minutes })),
+  });
+const subjectsOf = (faults: FaultLists): readonly string[] =>
   buildFaultsView(faultsOf(faults), pulseOf()).models.series.map(({ subject }) => subject);
 
 describe('the pictures of what failed', () => {

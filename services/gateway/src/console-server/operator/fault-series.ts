@@ -1,7 +1,8 @@
 import type { FaultGroup, FaultSeries, FaultsView } from '../../../console/api/operator-now.ts';
-import type { FaultMinute, Faults, SubjectFaults } from '../../clients/faults-client.ts';
-import type { ChannelMinute, ChannelPulse, Pulse } from '../../clients/pulse-client.ts';
-import { sumLastHour } from './minute-series.ts';
+import { FaultKind } from '@reelgate/proto/tasks/v1/pulse';
+import type { ChannelHour, ChannelMinute, FaultHour, FaultMinute } from '@reelgate/proto/tasks/v1/pulse';
+import type { GetFaultsResponse, GetPulseResponse } from '@reelgate/proto/tasks/v1/operator_service';
+import { readClock, sumLastHour } from './minute-series.ts';
 
 /** The most channels, models and accounts that have a picture. */
 const SERIES_SHOWN = 12;
@@ -12,19 +13,20 @@ export function countChannelFaults({ refused, unknown, failed, failedPolls }: Ch
 }
 
 /** Builds the pictures of what failed in the last hour; what had no fault has none. */
-export function buildFaultsView(faults: Faults, pulse: Pulse): FaultsView {
-  const now = pulse.now;
-  const channels = [...pulse.channels].map(([subject, hour]) => buildChannelSeries(subject, hour, now));
+export function buildFaultsView(
+  { faults, moreModels, moreAccounts }: GetFaultsResponse,
+  pulse: GetPulseResponse,
+): FaultsView {
+  const now = readClock(pulse);
+  const ofKind = (wanted: FaultKind): readonly FaultSeries[] =>
+    faults.filter(({ kind }) => kind === wanted).map((one) => buildSeries(one, now));
   return {
-    channels: toGroup(channels, 0),
-    models: toGroup(
-      faults.models.map((one) => buildSeries(one, now)),
-      faults.moreModels,
+    channels: toGroup(
+      pulse.channels.map((hour) => buildChannelSeries(hour, now)),
+      0,
     ),
-    accounts: toGroup(
-      faults.accounts.map((one) => buildSeries(one, now)),
-      faults.moreAccounts,
-    ),
+    models: toGroup(ofKind(FaultKind.MODEL), moreModels),
+    accounts: toGroup(ofKind(FaultKind.ACCOUNT), moreAccounts),
   };
 }
 
@@ -38,7 +40,7 @@ function weigh({ byUpstream, byUs, byClient }: FaultSeries): number {
   return byUpstream + byUs + byClient / (byClient + 1);
 }
 
-function buildSeries({ subject, minutes }: SubjectFaults, now: number): FaultSeries {
+function buildSeries({ subject, minutes }: FaultHour, now: number): FaultSeries {
   const sum = (count: (minute: FaultMinute) => number): number =>
     minutes.reduce((total, minute) => total + count(minute), 0);
   return {
@@ -50,7 +52,7 @@ function buildSeries({ subject, minutes }: SubjectFaults, now: number): FaultSer
   };
 }
 
-function buildChannelSeries(subject: string, { minutes }: ChannelPulse, now: number): FaultSeries {
+function buildChannelSeries({ channel: subject, minutes }: ChannelHour, now: number): FaultSeries {
   const counted = sumLastHour(minutes, now, countChannelFaults);
   return { subject, minutes: counted, byUpstream: counted.reduce((sum, one) => sum + one, 0), byUs: 0, byClient: 0 };
 }

@@ -1,5 +1,6 @@
 import type { Grade } from '../../../console/api/operator-now.ts';
-import type { Minute, Pulse } from '../../clients/pulse-client.ts';
+import type { GetPulseResponse } from '@reelgate/proto/tasks/v1/operator_service';
+import type { MinuteCounts } from '@reelgate/proto/tasks/v1/pulse';
 import { sumLast } from './minute-series.ts';
 
 /** The number of events in a window, and the number of bad ones among them. */
@@ -61,8 +62,8 @@ export const LONG_MINUTES = 10;
 
 /** The name of the events of a rate, and how they are counted. */
 interface RateSubject {
-  readonly bad: (minute: Minute) => number;
-  readonly total: (minute: Minute) => number;
+  readonly bad: (minute: MinuteCounts) => number;
+  readonly total: (minute: MinuteCounts) => number;
   readonly noun: string;
   readonly was: string;
 }
@@ -75,7 +76,7 @@ export interface JudgedRate {
 }
 
 /** Grades a rate of the pulse, and says why in a sentence. */
-export function judgeRate(pulse: Pulse, limits: RateLimits, rated: RateSubject): JudgedRate {
+export function judgeRate(pulse: GetPulseResponse, limits: RateLimits, rated: RateSubject): JudgedRate {
   const { bad, total } = rated;
   const share = (count: number) => ({ bad: sumLast(pulse, count, bad), total: sumLast(pulse, count, total) });
   const windows = { short: share(SHORT_MINUTES), long: share(LONG_MINUTES) };

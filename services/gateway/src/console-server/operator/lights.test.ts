@@ -1,28 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
+import type { MinuteCounts } from '@reelgate/proto/tasks/v1/pulse';
 import type { Light, LightName } from '../../../console/api/operator-now.ts';
-import { PULSE_AT, aMinute, aPulse } from '../../../testing/a-pulse.ts';
-import type { Minute, Pulse } from '../../clients/pulse-client.ts';
+import { PULSE_AT, aChannel, aMinute, aPulse, pausedBy } from '../../../testing/a-pulse.ts';
+import type { PulseFigures } from '../../../testing/a-pulse.ts';
 import { gradeLights } from './lights.ts';
 import type { LightInputs } from './lights.ts';
-import type { ChannelStanding } from './served-models.ts';
 
 const MINUTE_MS = 60_000;
-const CHANNEL: ChannelStanding = {
-  id: 'one',
-  isEnabled: true,
-  pausedBy: undefined,
-  circuit: 'closed',
-  models: ['A'],
-  endpoints: ['video.generation'],
-};
+const CHANNEL = aChannel();
 
-const lightOf = (name: LightName, over: Partial<Pulse>, inputs: Partial<LightInputs> = {}): Light | undefined =>
+const lightOf = (name: LightName, over: PulseFigures, inputs: Partial<LightInputs> = {}): Light | undefined =>
   gradeLights({ pulse: aPulse(over), channels: [CHANNEL], unreachable: new Set(), ...inputs }).find(
     (light) => light.name === name,
   );
 
 describe('a light is', () => {
-  test.each<[string, LightName, Partial<Pulse>, Light['grade'], string]>([
+  test.each<[string, LightName, PulseFigures, Light['grade'], string]>([
     ['ok without any create', 'creates', {}, 'ok', '0 / min'],
     [
       'ok at few refusals',
@@ -94,18 +87,17 @@ describe('a light is', () => {
     expect(light?.why === undefined).toBe(grade === 'ok');
   });
 
-  test.each<[string, Partial<ChannelStanding>[], Light['grade'], string | undefined]>([
+  test.each<[string, Parameters<typeof aChannel>[0][], Light['grade'], string | undefined]>([
     ['ok when every channel is in use', [{}, {}], 'ok', undefined],
     ['ok without a channel', [], 'ok', undefined],
-    ['a warning at a paused one of two', [{}, { id: 'two', pausedBy: 'ada' }], 'warn', 'two is paused by ada'],
+    ['a warning at a paused one of two', [{}, { id: 'two', ...pausedBy('ada') }], 'warn', 'two is paused by ada'],
     ['a warning at a tripped one', [{}, { id: 'two', circuit: 'open' }], 'warn', 'two gets no work, because it failed'],
-    ['ok when the tripped one is disabled', [{}, { circuit: 'open', isEnabled: false }], 'ok', undefined],
+    ['ok when the tripped one is disabled', [{}, { circuit: 'open', enabled: false }], 'ok', undefined],
     ['a warning when the only one is tried again', [{ circuit: 'half_open' }], 'warn', 'one is being tried again'],
-    ['a fault when a model has none', [{}, { models: ['B'], pausedBy: 'ada' }], 'fail', 'no channel serves a model'],
+    ['a fault when a model has none', [{}, { models: ['B'], ...pausedBy('ada') }], 'fail', 'no channel serves a model'],
     ['a fault when models have none', [{ models: ['A', 'B'], circuit: 'open' }], 'fail', 'no channel serves 2 models'],
   ])('%s (channels)', (_what, channels, grade, why) => {
-    const standings = channels.map((one) => ({ ...CHANNEL, ...one }));
-    const light = lightOf('channels', {}, { channels: standings });
+    const light = lightOf('channels', {}, { channels: channels.map(aChannel) });
     expect([light?.grade, light?.why]).toEqual([grade, why]);
   });
 
@@ -113,7 +105,7 @@ describe('a light is', () => {
     expect(lightOf('channels', {}, { channels: undefined })).toMatchObject({ grade: 'fail', figure: '–' });
   });
 
-  test.each<[string, string[], Partial<Pulse>, Light['grade'], string]>([
+  test.each<[string, string[], PulseFigures, Light['grade'], string]>([
     ['billing', ['billing'], {}, 'fail', 'billing cannot be reached, so no create can be paid'],
     ['media', ['media'], {}, 'warn', 'media cannot be reached, so no create with media can be taken'],
     ['media beside a fault', ['media'], { minutes: [aMinute(0, { refusedByUs: 3 })] }, 'fail', '3 of 3 creates were'],
@@ -123,7 +115,7 @@ describe('a light is', () => {
   });
 });
 
-test.each<[string, Minute[], string]>([
+test.each<[string, MinuteCounts[], string]>([
   [
     'a fault now',
     [aMinute(0, { refusedByUpstream: 5 }), aMinute(3, { created: 10 })],
@@ -184,7 +176,7 @@ describe('when all creates are refused for a minute, and all is well again', () 
   const REFUSED_UNTIL = 80;
   /** Six creates a minute, as they are known `second` seconds after the beginning of minute 1000. */
   const gradeAt = (second: number): Light['grade'] | undefined => {
-    const counts = new Map<number, Minute>();
+    const counts = new Map<number, MinuteCounts>();
     for (let at = -540; at <= second; at += 10) {
       const ago = -Math.floor(at / 60);
       const minute = counts.get(ago) ?? aMinute(ago, {});

@@ -1,10 +1,11 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Causes, Grade, Light, LightName } from '../../../console/api/operator-now.ts';
-import type { ChannelMinute, Minute, Pulse } from '../../clients/pulse-client.ts';
+import type { ChannelStatus, GetPulseResponse } from '@reelgate/proto/tasks/v1/operator_service';
+import type { ChannelMinute, MinuteCounts } from '@reelgate/proto/tasks/v1/pulse';
 import type { RateState, Windows } from './grade-rate.ts';
 import { LONG_MINUTES, judgeRate } from './grade-rate.ts';
-import { sumLastHour, lengthOfLast, sumLast } from './minute-series.ts';
+import { readClock, sumLastHour, lengthOfLast, sumLast } from './minute-series.ts';
 import { describeStanding, findUnserved, takesOrders } from './served-models.ts';
-import type { ChannelStanding } from './served-models.ts';
 
 const MINUTE_MS = 60_000;
 const TENTHS_BELOW = 10;
@@ -35,9 +36,9 @@ const PEERS = [
 /** The figures from which the lights are graded. */
 export interface LightInputs {
   /** Undefined: the tasks service does not answer. */
-  readonly pulse: Pulse | undefined;
+  readonly pulse: GetPulseResponse | undefined;
   /** Undefined: the channels of the tasks service cannot be read. */
-  readonly channels: readonly ChannelStanding[] | undefined;
+  readonly channels: readonly ChannelStatus[] | undefined;
   /** The services that this process does not reach. */
   readonly unreachable: ReadonlySet<string>;
 }
@@ -62,9 +63,10 @@ export function gradeLights({ pulse, channels, unreachable }: LightInputs): read
  * A refusal that the client caused counts neither as a fault nor as a create, so that no flood of bad requests hides a
  * fault.
  */
-function gradeCreates(pulse: Pulse, unreachable: ReadonlySet<string>): Light {
-  const { now, minutes } = pulse;
-  const refused = ({ refusedByUpstream, refusedByUs }: Minute): number => refusedByUpstream + refusedByUs;
+function gradeCreates(pulse: GetPulseResponse, unreachable: ReadonlySet<string>): Light {
+  const { minutes } = pulse;
+  const now = readClock(pulse);
+  const refused = ({ refusedByUpstream, refusedByUs }: MinuteCounts): number => refusedByUpstream + refusedByUs;
   const rate = judgeRate(pulse, LIMITS.refusedShare, {
     bad: refused,
     total: (minute) => minute.created + refused(minute),
@@ -75,7 +77,7 @@ function gradeCreates(pulse: Pulse, unreachable: ReadonlySet<string>): Light {
     name: 'creates',
     ...rate,
     figure: `${rateText(created / lengthOfLast(LONG_MINUTES, now))} / min`,
-    causes: sumCauses(pulse, ['refusedByClient', 'refusedByUpstream', 'refusedByUs']),
+    causes: sumCauses(pulse, 'refusedBy'),
     minutes: sumLastHour(minutes, now, (minute) => minute.created),
   } as const;
   const missing = PEERS.find(({ name, grade }) => unreachable.has(name) && pickWorst(grade, rate.grade) !== rate.grade);
@@ -84,8 +86,9 @@ function gradeCreates(pulse: Pulse, unreachable: ReadonlySet<string>): Light {
   return light({ ...rated, grade: missing.grade, state: 'faulty', why });
 }
 
-function gradePolls(pulse: Pulse): Light {
-  const { now, minutes, pollLagMs } = pulse;
+function gradePolls(pulse: GetPulseResponse): Light {
+  const { minutes } = pulse;
+  const [now, pollLagMs] = [readClock(pulse), Number(pulse.pollLagMs)];
   const rate = judgeRate(pulse, LIMITS.lateShare, {
     bad: ({ latePolls }) => latePolls,
     total: ({ polls }) => polls,
@@ -105,9 +108,10 @@ function gradePolls(pulse: Pulse): Light {
 }
 
 /** A task that failed for its content, was cancelled, or was ended by an operator is no fault of an upstream. */
-function gradeEnds(pulse: Pulse): Light {
-  const { now, minutes } = pulse;
-  const ended = ({ completed, failedByClient, failedByUpstream, failedByUs }: Minute): number =>
+function gradeEnds(pulse: GetPulseResponse): Light {
+  const { minutes } = pulse;
+  const now = readClock(pulse);
+  const ended = ({ completed, failedByClient, failedByUpstream, failedByUs }: MinuteCounts): number =>
     completed + failedByClient + failedByUpstream + failedByUs;
   const rate = judgeRate(pulse, LIMITS.failedShare, {
     bad: ({ failedByUpstream }) => failedByUpstream,
@@ -118,12 +122,13 @@ function gradeEnds(pulse: Pulse): Light {
     name: 'ends',
     ...rate,
     figure: `${rateText(sumLast(pulse, LONG_MINUTES, ended) / lengthOfLast(LONG_MINUTES, now))} / min`,
-    causes: sumCauses(pulse, ['failedByClient', 'failedByUpstream', 'failedByUs']),
+    causes: sumCauses(pulse, 'failedBy'),
     minutes: sumLastHour(minutes, now, ended),
   });
 }
 
-function gradeSettlements({ now, minutes, unsettled, unsettledMs }: Pulse): Light {
+function gradeSettlements({ minutes, unsettled, ...pulse }: GetPulseResponse): Light {
+  const [now, unsettledMs] = [readClock(pulse), Number(pulse.unsettledMs)];
   return light({
     name: 'settlements',
     grade: gradeValue(unsettledMs, LIMITS.unsettledMs),
@@ -134,16 +139,19 @@ function gradeSettlements({ now, minutes, unsettled, unsettledMs }: Pulse): Ligh
 }
 
 /** A model that no channel serves is a fault. A channel that is merely one of several is a warning. */
-function gradeChannels({ now, channels: hours }: Pulse, channels: readonly ChannelStanding[] | undefined): Light {
+function gradeChannels(
+  { channels: hours, ...pulse }: GetPulseResponse,
+  channels: readonly ChannelStatus[] | undefined,
+): Light {
   const minutes = sumLastHour(
-    [...hours.values()].flatMap((hour) => hour.minutes),
-    now,
+    hours.flatMap((hour) => hour.minutes),
+    readClock(pulse),
     countFaults,
   );
   const shown = { name: 'channels', minutes } as const;
   if (channels === undefined)
     return { ...shown, grade: 'fail', figure: '–', why: 'the channels of the tasks service cannot be read' };
-  const enabled = channels.filter(({ isEnabled }) => isEnabled);
+  const enabled = channels.filter(({ enabled }) => enabled);
   const idle = enabled.filter((channel) => !takesOrders(channel) || channel.circuit !== 'closed');
   const figure = `${enabled.length - idle.length} of ${enabled.length} in use`;
   const { models, groups } = findUnserved(channels);
@@ -154,8 +162,8 @@ function gradeChannels({ now, channels: hours }: Pulse, channels: readonly Chann
   return light({ ...shown, grade: idle.length > 0 ? 'warn' : 'ok', figure, why: describeIdle(idle) });
 }
 
-function gradeAttention({ now, attention, attentionSince }: Pulse): Light {
-  const ageMs = attentionSince === undefined ? 0 : Math.max(0, now - attentionSince);
+function gradeAttention({ attention, attentionSince, ...pulse }: GetPulseResponse): Light {
+  const ageMs = attentionSince === undefined ? 0 : Math.max(0, readClock(pulse) - timestampMs(attentionSince));
   return light({
     name: 'attention',
     grade: attention === 0 ? 'ok' : gradeValue(ageMs, LIMITS.attentionMs),
@@ -165,11 +173,12 @@ function gradeAttention({ now, attention, attentionSince }: Pulse): Light {
   });
 }
 
-type CauseCounts = readonly [client: keyof Minute, upstream: keyof Minute, us: keyof Minute];
+type Cause = 'refusedBy' | 'failedBy';
 
-function sumCauses(pulse: Pulse, [client, upstream, us]: CauseCounts): Causes {
-  const sum = (name: keyof Minute): number => sumLast(pulse, LONG_MINUTES, (minute) => minute[name]);
-  return { client: sum(client), upstream: sum(upstream), us: sum(us) };
+function sumCauses(pulse: GetPulseResponse, cause: Cause): Causes {
+  const sum = (by: 'Client' | 'Upstream' | 'Us'): number =>
+    sumLast(pulse, LONG_MINUTES, (minute) => minute[`${cause}${by}`]);
+  return { client: sum('Client'), upstream: sum('Upstream'), us: sum('Us') };
 }
 
 interface LightGrade extends Omit<Required<Light>, 'causes' | 'unserved' | 'isRecovering'> {
@@ -194,7 +203,7 @@ function pickWorst(one: Grade, other: Grade): Grade {
   return grades[Math.max(grades.indexOf(one), grades.indexOf(other))] ?? one;
 }
 
-function describeIdle(idle: readonly ChannelStanding[]): string {
+function describeIdle(idle: readonly ChannelStatus[]): string {
   const named = idle.slice(0, IDLE_NAMED_MAX).map(describeStanding);
   const more = idle.length - named.length;
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');

@@ -20,7 +20,7 @@ const CHANNEL = {
 };
 type TasksMethods = NonNullable<OperatorMethods['tasks']>;
 const tasks = (over: TasksMethods = {}): TasksMethods => ({
-  getPulse: async () => ({ now: AT, unfinished: 7n }),
+  getPulse: async () => ({ now: AT, unfinished: 7 }),
   listChannels: async () => ({ channels: [CHANNEL] }),
   ...over,
 });
@@ -31,7 +31,7 @@ const read = async () => (await console.as('viewer', 'GET', '/now')).json;
 const named = (lights: readonly Light[], name: string) => lights.find((light) => light.name === name);
 
 test('refusals that clients caused leave the light green, and are told', async () => {
-  const minute = { minute: AT, created: 1n, refused: 5n, refusedByClient: 5n, refusedByUpstream: 0n, refusedByUs: 0n };
+  const minute = { minute: AT, created: 1, refused: 5, refusedByClient: 5, refusedByUpstream: 0, refusedByUs: 0 };
   console = await startOperatorUnderTest({
     operator: { tasks: tasks({ getPulse: async () => ({ now: AT, minutes: [minute] }) }) },
   });
@@ -66,7 +66,7 @@ test('a paused only channel leaves its model without one, and the light names bo
 
 test('without the tasks service no figure is shown, and the page learns when it answered last', async () => {
   const state = { isAway: false };
-  const getPulse = async () => (state.isAway ? away() : { now: AT, unfinished: 7n });
+  const getPulse = async () => (state.isAway ? away() : { now: AT, unfinished: 7 });
   console = await startOperatorUnderTest({ operator: { tasks: tasks({ getPulse }) } });
   const before = await read();
   const answeredAt = console.gateway.clock.now();

@@ -1,27 +1,24 @@
 import type { Log } from '@reelgate/platform/log';
 import type { Clock } from '@reelgate/platform/clock';
-import type { Now } from '../../../console/api/operator-now.ts';
-import type { TaskChannel, TaskChannels } from '../../clients/channels-client.ts';
-import type { ReachPeers } from '../../clients/gateway-clients.ts';
-import type { FaultReads } from '../../clients/faults-client.ts';
-import type { ReadPulse } from '../../clients/pulse-client.ts';
+import type { ChannelStatus, GetFaultsResponse, GetPulseResponse } from '@reelgate/proto/tasks/v1/operator_service';
+import type { Now, ServiceState } from '../../../console/api/operator-now.ts';
+import { withDeadline } from '../../clients/caller.ts';
+import type { Caller } from '../../clients/caller.ts';
+import type { OperatorClients } from '../../clients/gateway-clients.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
+import { toChannelStatus } from './channel-rows.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { buildFaultsView } from './fault-series.ts';
 import { gradeLights } from './lights.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import type { ChannelStanding } from './served-models.ts';
 
 export interface NowParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly channels: TaskChannels;
-  readonly pulse: ReadPulse;
-  readonly faults: FaultReads;
-  readonly reach: ReachPeers;
+  readonly clients: OperatorClients;
   readonly relay: RelayChannels;
   readonly pauses: ChannelPauses;
 }
@@ -44,49 +41,45 @@ export function nowRoute(parts: NowParts): OperatorRouteEntry {
 }
 
 async function readNow(parts: NowParts, heard: HeardFrom, { state }: Exchange): Promise<Now> {
-  const { clock, log, channels, pulse: readPulse, faults, reach } = parts;
-  const [pulse, listed, failed, services] = await Promise.all([
-    ifReadable(log, 'pulse', readPulse(state)),
-    ifReadable(log, 'channels', channels.list(state)),
-    ifReadable(log, 'faults', faults.faults(state)),
-    reach(),
-  ]);
+  const { clock } = parts;
+  const { pulse, channels, faults, services, unreachable } = await readHealth(parts, state);
   if (pulse !== undefined) heard.at = clock.now();
-  const unreachable = new Set(services.flatMap(({ name, isReachable }) => (isReachable ? [] : [name])));
   return {
-    lights: gradeLights({
-      pulse,
-      channels: listStandings(parts, listed),
-      unreachable,
-    }),
+    lights: gradeLights({ pulse, channels, unreachable }),
     ...(pulse === undefined ? { tasksAway: heard.at === undefined ? {} : { answeredAt: heard.at } } : {}),
     ...(pulse === undefined ? {} : { unfinished: pulse.unfinished }),
-    ...(pulse === undefined || failed === undefined ? {} : { faults: buildFaultsView(failed, pulse) }),
+    ...(pulse === undefined || faults === undefined ? {} : { faults: buildFaultsView(faults, pulse) }),
     services,
     now: clock.now(),
   };
 }
 
-/** The standing of every channel; undefined: those of the tasks service cannot be read. */
-export function listStandings(
-  parts: Pick<NowParts, 'relay' | 'pauses'>,
-  listed: readonly TaskChannel[] | undefined,
-): readonly ChannelStanding[] | undefined {
-  return listed === undefined ? undefined : [...listed.map(toStanding), ...listRelayStandings(parts)];
+/** What the services report about themselves now. */
+export interface Health {
+  /** Undefined if the tasks service does not answer. */
+  readonly pulse: GetPulseResponse | undefined;
+  /** Every channel, or undefined if those of the tasks service cannot be read. */
+  readonly channels: readonly ChannelStatus[] | undefined;
+  readonly faults: GetFaultsResponse | undefined;
+  readonly services: readonly ServiceState[];
+  readonly unreachable: ReadonlySet<string>;
 }
 
-function toStanding({ id, isEnabled, circuit, pause, models, endpoints }: TaskChannel): ChannelStanding {
-  return { id, isEnabled, circuit, models, endpoints, pausedBy: pause?.actor };
-}
+export type HealthParts = Pick<NowParts, 'log' | 'clients' | 'relay' | 'pauses'>;
 
-/** The channels that this gateway calls itself, as it sees them. */
-function listRelayStandings({ relay, pauses }: Pick<NowParts, 'relay' | 'pauses'>): readonly ChannelStanding[] {
-  return relay.all().map(({ settings: { id, enabled, models, endpoints }, circuit }) => ({
-    id,
-    isEnabled: enabled,
-    circuit: circuit.state(),
-    models: Object.keys(models),
-    endpoints,
-    pausedBy: pauses.of(id)?.actor,
-  }));
+/** Reads the health of all services. Whatever cannot be read is left out. */
+export async function readHealth({ log, clients, relay, pauses }: HealthParts, caller: Caller): Promise<Health> {
+  const { tasks, reach } = clients;
+  const [pulse, listed, faults, services] = await Promise.all([
+    ifReadable(log, 'pulse', tasks.getPulse({}, withDeadline(caller))),
+    ifReadable(log, 'channels', tasks.listChannels({}, withDeadline(caller))),
+    ifReadable(log, 'faults', tasks.getFaults({}, withDeadline(caller))),
+    reach(),
+  ]);
+  const own = relay.all().map((channel) => toChannelStatus(channel, pauses.of(channel.settings.id)));
+  return {
+    ...{ pulse, faults, services },
+    channels: listed && [...listed.channels, ...own],
+    unreachable: new Set(services.flatMap(({ name, isReachable }) => (isReachable ? [] : [name]))),
+  };
 }

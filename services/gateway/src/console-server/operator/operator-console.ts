@@ -3,9 +3,6 @@ import { newWrongKeys } from '@reelgate/platform/limits/wrong-keys';
 import type { ReadSource } from '@reelgate/platform/source-address';
 import type { HttpRoute } from '@reelgate/platform/http/http-port';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
-import { faultReads } from '../../clients/faults-client.ts';
-import { pulseReader } from '../../clients/pulse-client.ts';
-import { taskChannels } from '../../clients/channels-client.ts';
 import { watchStatus } from './watch-status.ts';
 import { attentionQueue } from '../../clients/attention-client.ts';
 import type { OperatorClients } from '../../clients/gateway-clients.ts';
@@ -89,8 +86,7 @@ export function operatorConsole(
   const door = openOperatorDoor(clock, newWrongKeys({ door: 'operators', clock, log, metrics }));
   const { clients, relay, pauses } = pages;
   const readStatus = watchStatus({
-    ...{ clock, log, relay, pauses, reach: clients.reach, configuration: clients.configuration },
-    ...{ channels: taskChannels(clients), pulse: pulseReader(clients), faults: faultReads(clients) },
+    ...{ clock, log, relay, pauses, clients },
   });
   const routes: readonly OperatorRouteEntry[] = [
     ...operatorSessionRoutes(

@@ -4,13 +4,10 @@ import type { Log } from '@reelgate/platform/log';
 import type { ConfigurationView } from '../../../console/api/operator-configuration.ts';
 import { accountsClient } from '../../clients/accounts-client.ts';
 import { attentionQueue } from '../../clients/attention-client.ts';
-import { taskChannels } from '../../clients/channels-client.ts';
-import { faultReads } from '../../clients/faults-client.ts';
 import { searchClient } from '../../clients/search-client.ts';
 import { jobRecordsClient } from '../../clients/job-records-client.ts';
 import { accountBooks } from '../../clients/money-client.ts';
 import type { OperatorClients, ReadConfiguration } from '../../clients/gateway-clients.ts';
-import { pulseReader } from '../../clients/pulse-client.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
 import { waitingTasks } from '../../clients/queue-client.ts';
 import { taskRecordsClient } from '../../clients/task-records-client.ts';
@@ -52,7 +49,6 @@ export interface OperatorPagesParts {
 /** The routes with which the pages of operators read and act. */
 export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   const { clients } = parts;
-  const [pulse, channels, faults] = [pulseReader(clients), taskChannels(clients), faultReads(clients)];
   const accounts = accountsClient(clients);
   const [tokens, waiting] = [tokensClient(clients.accounts), waitingTasks(clients)];
   const [records, books, webhooks] = [
@@ -62,11 +58,11 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   ];
   return [
     callsRoute(parts),
-    nowRoute({ ...parts, pulse, channels, faults, reach: clients.reach }),
+    nowRoute(parts),
     ...attentionRoutes({ ...parts, tasks: clients.tasks, attention: attentionQueue(clients) }),
-    ...channelsRoutes({ ...parts, pulse, channels }),
-    channelRoute({ ...parts, pulse, channels, faults, waiting }),
-    searchRoute({ ...parts, search: searchClient(clients), accounts, channels }),
+    ...channelsRoutes(parts),
+    channelRoute({ ...parts, waiting }),
+    searchRoute({ ...parts, search: searchClient(clients), accounts }),
     ...queueRoutes({ ...parts, waiting }),
     operatorTasksRoute({ ...parts, records, books }),
     operatorTaskRoute({ ...parts, records, books, tokens, webhooks, waiting }),

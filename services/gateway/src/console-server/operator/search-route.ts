@@ -2,7 +2,8 @@ import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
 import type { SearchHit, SearchAnswer } from '../../../console/api/operator-search.ts';
 import type { Accounts } from '../../clients/accounts-client.ts';
-import type { TaskChannels } from '../../clients/channels-client.ts';
+import { withDeadline } from '../../clients/caller.ts';
+import type { OperatorClients } from '../../clients/gateway-clients.ts';
 import { toTokenPage } from '../../clients/search-client.ts';
 import type { Search } from '../../clients/search-client.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
@@ -24,7 +25,7 @@ export interface SearchParts {
   readonly log: Log;
   readonly search: Search;
   readonly accounts: Pick<Accounts, 'list'>;
-  readonly channels: Pick<TaskChannels, 'list'>;
+  readonly clients: Pick<OperatorClients, 'tasks'>;
   readonly relay: RelayChannels;
 }
 
@@ -96,11 +97,14 @@ async function findHinted(search: Search, value: string, state: Exchange['state'
 }
 
 async function findChannel(
-  { channels, relay }: SearchParts,
+  { clients, relay }: SearchParts,
   value: string,
   state: Exchange['state'],
 ): Promise<SearchHit[]> {
   const isOfRelay = relay.all().some(({ settings }) => settings.id === value);
-  if (!isOfRelay && !(await channels.list(state)).some(({ id }) => id === value)) return [];
+  if (!isOfRelay) {
+    const { channels } = await clients.tasks.listChannels({}, withDeadline(state));
+    if (!channels.some(({ id }) => id === value)) return [];
+  }
   return [{ kind: 'channel', id: value, by: 'id', href: `/console/channels/${encodeURIComponent(value)}` }];
 }

@@ -1,25 +1,18 @@
 import { expect, test } from '@jest/globals';
+import type { ChannelStatus } from '@reelgate/proto/tasks/v1/operator_service';
+import { aChannel, pausedBy } from '../../../testing/a-pulse.ts';
 import { findUnserved } from './served-models.ts';
-import type { ChannelStanding } from './served-models.ts';
 
 const GENERATION = 'video.generation';
 const REGENERATION = 'video.regeneration';
 
-function channel(id: string, changes: Partial<ChannelStanding> = {}): ChannelStanding {
-  return {
-    id,
-    isEnabled: true,
-    pausedBy: undefined,
-    circuit: 'closed',
-    models: ['A'],
-    endpoints: [GENERATION],
-    ...changes,
-  };
+function channel(id: string, changes: Parameters<typeof aChannel>[0] = {}): ChannelStatus {
+  return aChannel({ id, ...changes });
 }
-const paused = { pausedBy: 'ada' };
+const paused = pausedBy('ada');
 const group = (why: string, endpoints = [GENERATION], models = ['A']) => ({ models, more: 0, endpoints, why });
 
-test.each<[string, ChannelStanding[], ReturnType<typeof group>[]]>([
+test.each<[string, ChannelStatus[], ReturnType<typeof group>[]]>([
   ['none without a channel', [], []],
   ['none while its channel is in use', [channel('one')], []],
   ['none while another channel is in use', [channel('one', paused), channel('two')], []],
@@ -30,10 +23,10 @@ test.each<[string, ChannelStanding[], ReturnType<typeof group>[]]>([
     [channel('one', { circuit: 'open' })],
     [group('one gets no work, because it failed')],
   ],
-  ['one whose channel is disabled', [channel('one', { isEnabled: false })], [group('one is disabled')]],
+  ['one whose channel is disabled', [channel('one', { enabled: false })], [group('one is disabled')]],
   [
     'one whose channels are all out of use, each for its own reason',
-    [channel('one', paused), channel('two', { circuit: 'open' }), channel('three', { isEnabled: false })],
+    [channel('one', paused), channel('two', { circuit: 'open' }), channel('three', { enabled: false })],
     [group('one is paused by ada; two gets no work, because it failed; three is disabled')],
   ],
   [

@@ -1,30 +1,19 @@
+import type { ChannelStatus } from '@reelgate/proto/tasks/v1/operator_service';
 import type { UnservedModels } from '../../../console/api/operator-now.ts';
-
-/** The part of a channel that a light depends on. */
-export interface ChannelStanding {
-  readonly id: string;
-  readonly isEnabled: boolean;
-  /** The operator who paused it; undefined: it is not paused. */
-  readonly pausedBy: string | undefined;
-  readonly circuit: 'closed' | 'open' | 'half_open';
-  /** Public ids. */
-  readonly models: readonly string[];
-  readonly endpoints: readonly string[];
-}
 
 /** The most models that are named of those that share a reason, and the most reasons. */
 const MODELS_NAMED_MAX = 10;
 const REASONS_MAX = 10;
 
 /** A channel takes orders while it is enabled and not paused and its circuit lets at least a trial through. */
-export function takesOrders({ isEnabled, pausedBy, circuit }: ChannelStanding): boolean {
-  return isEnabled && pausedBy === undefined && circuit !== 'open';
+export function takesOrders({ enabled, pause, circuit }: ChannelStatus): boolean {
+  return enabled && pause === undefined && circuit !== 'open';
 }
 
 /** Says why a channel is not in full use. */
-export function describeStanding({ id, isEnabled, pausedBy, circuit }: ChannelStanding): string {
-  if (!isEnabled) return `${id} is disabled`;
-  if (pausedBy !== undefined) return `${id} is paused by ${pausedBy}`;
+export function describeStanding({ id, enabled, pause, circuit }: ChannelStatus): string {
+  if (!enabled) return `${id} is disabled`;
+  if (pause !== undefined) return `${id} is paused by ${pause.actor}`;
   return circuit === 'open' ? `${id} gets no work, because it failed` : `${id} is being tried again`;
 }
 
@@ -37,7 +26,7 @@ export interface ModelGaps {
  * Finds the models that a channel is configured for at an endpoint where no channel takes orders for them now. Models
  * that share endpoints and reason stand together.
  */
-export function findUnserved(channels: readonly ChannelStanding[]): ModelGaps {
+export function findUnserved(channels: readonly ChannelStatus[]): ModelGaps {
   const groups = new Map<string, { readonly endpoints: readonly string[]; readonly why: string; models: string[] }>();
   const models = new Set<string>();
   for (const [model, byEndpoint] of indexModels(channels))
@@ -59,15 +48,15 @@ export function findUnserved(channels: readonly ChannelStanding[]): ModelGaps {
   };
 }
 
-type ByEndpoint = ReadonlyMap<string, readonly ChannelStanding[]>;
+type ByEndpoint = ReadonlyMap<string, readonly ChannelStatus[]>;
 
 /** The channels of each model, by endpoint. */
-function indexModels(channels: readonly ChannelStanding[]): ReadonlyMap<string, ByEndpoint> {
-  const index = new Map<string, Map<string, ChannelStanding[]>>();
+function indexModels(channels: readonly ChannelStatus[]): ReadonlyMap<string, ByEndpoint> {
+  const index = new Map<string, Map<string, ChannelStatus[]>>();
   for (const channel of channels)
     for (const model of channel.models)
       for (const endpoint of channel.endpoints) {
-        const byEndpoint = index.get(model) ?? new Map<string, ChannelStanding[]>();
+        const byEndpoint = index.get(model) ?? new Map<string, ChannelStatus[]>();
         index.set(model, byEndpoint);
         byEndpoint.set(endpoint, [...(byEndpoint.get(endpoint) ?? []), channel]);
       }

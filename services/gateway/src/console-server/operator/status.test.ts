@@ -1,8 +1,11 @@
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import type { Light, LightName } from '../../../console/api/operator-now.ts';
-import { PULSE_AT, aMinute, aPulse } from '../../../testing/a-pulse.ts';
-import type { Faults, SubjectFaults } from '../../clients/faults-client.ts';
-import type { Minute } from '../../clients/pulse-client.ts';
+import { GetFaultsResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import { FaultHourSchema, FaultKind } from '@reelgate/proto/tasks/v1/pulse';
+import type { FaultHour, MinuteCounts } from '@reelgate/proto/tasks/v1/pulse';
+import { PULSE_AT, aMinute, aPulse, beginOfMinute } from '../../../testing/a-pulse.ts';
 import { readStatus } from './status.ts';
 import type { StatusInputs } from './status.ts';
 
@@ -17,18 +20,20 @@ const aLight = (name: LightName, grade: Light['grade'], over: Partial<Light> = {
   ...(grade === 'ok' ? {} : { why: `${name} are ${grade}` }),
   ...over,
 });
-const hitBy = (subject: string, ago: number, over: Partial<SubjectFaults['minutes'][number]> = {}): SubjectFaults => ({
-  subject,
-  minutes: [{ at: minuteStart(ago), byClient: 0, byUpstream: 1, byUs: 0, ...over }],
-});
-const faultsOf = (over: Partial<Faults> = {}): Faults => ({
-  now: PULSE_AT,
-  models: [],
-  moreModels: 0,
-  accounts: [],
-  moreAccounts: 0,
-  ...over,
-});
+const hitBy = (subject: string, ago: number, over: { byUpstream?: number; byClient?: number } = {}): FaultHour =>
+  create(FaultHourSchema, { subject, minutes: [{ byUpstream: 1, ...over, minute: beginOfMinute(ago) }] });
+interface Hit {
+  readonly models?: readonly FaultHour[];
+  readonly accounts?: readonly FaultHour[];
+}
+const faultsOf = ({ models = [], accounts = [] }: Hit = {}) =>
+  create(GetFaultsResponseSchema, {
+    now: timestampFromMs(PULSE_AT),
+    faults: [
+      ...models.map((one) => ({ ...one, kind: FaultKind.MODEL })),
+      ...accounts.map((one) => ({ ...one, kind: FaultKind.ACCOUNT })),
+    ],
+  });
 const statusOf = (lights: readonly Light[], over: Partial<StatusInputs> = {}) =>
   readStatus({
     lights,
@@ -88,7 +93,7 @@ describe('the line above every page', () => {
 
 describe('the time since which it is so', () => {
   const creates = [aLight('creates', 'fail')];
-  const since = (minutes: readonly Minute[]): number | undefined =>
+  const since = (minutes: readonly MinuteCounts[]): number | undefined =>
     statusOf(creates, { pulse: aPulse({ minutes }) })?.since;
   const refused = (ago: number) => aMinute(ago, { refusedByUpstream: 1 });
 

@@ -1,9 +1,11 @@
 import type { Light, LightName } from '../../../console/api/operator-now.ts';
 import type { OperatorStatus, Runbook, WhoIsHit } from '../../../console/api/operator-status.ts';
-import type { Faults, SubjectFaults } from '../../clients/faults-client.ts';
-import type { Minute, Pulse } from '../../clients/pulse-client.ts';
+import { FaultKind } from '@reelgate/proto/tasks/v1/pulse';
+import type { MinuteCounts } from '@reelgate/proto/tasks/v1/pulse';
+import type { GetFaultsResponse, GetPulseResponse } from '@reelgate/proto/tasks/v1/operator_service';
+import { toMs } from '../../clients/wire-values.ts';
 import { countChannelFaults } from './fault-series.ts';
-import { sumLastHour } from './minute-series.ts';
+import { readBegin, readClock, sumLastHour } from './minute-series.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
@@ -15,9 +17,9 @@ const NAMED_MAX = 3;
 export interface StatusInputs {
   readonly lights: readonly Light[];
   /** Undefined: the tasks service does not answer. */
-  readonly pulse: Pulse | undefined;
+  readonly pulse: GetPulseResponse | undefined;
   /** Undefined: they cannot be read. */
-  readonly faults: Faults | undefined;
+  readonly faults: GetFaultsResponse | undefined;
   /** The services that this process does not reach. */
   readonly unreachable: ReadonlySet<string>;
   /** The time of the last answer of the tasks service. */
@@ -87,7 +89,7 @@ function listFaults(inputs: StatusInputs): readonly Fault[] {
   return [...faulty.filter(isAway), ...faulty.filter((fault) => !isAway(fault)), ...refused];
 }
 
-function toFault(light: Light, grade: Fault['grade'], inputs: StatusInputs, pulse: Pulse): Fault {
+function toFault(light: Light, grade: Fault['grade'], inputs: StatusInputs, pulse: GetPulseResponse): Fault {
   const { name, why = '', unserved = [] } = light;
   const models = unserved.flatMap((group) => group.models);
   const hidden = unserved.reduce((sum, { more }) => sum + more, 0);
@@ -117,16 +119,17 @@ const RUNBOOKS: Readonly<Record<Exclude<LightName, 'creates' | 'channels'>, Runb
   attention: 'ReelgateAttentionWaiting',
 };
 
-function findSince(name: LightName, { pausedSince }: StatusInputs, pulse: Pulse): number | undefined {
-  const { now, minutes, pollLagMs, unsettledMs, attentionSince, channels } = pulse;
-  const since = (count: (minute: Minute) => number) => findRunStart(sumLastHour(minutes, now, count), now);
-  const ofChannels = [...channels.values()].flatMap((hour) => hour.minutes);
+function findSince(name: LightName, { pausedSince }: StatusInputs, pulse: GetPulseResponse): number | undefined {
+  const { minutes, attentionSince, channels } = pulse;
+  const [now, pollLagMs, unsettledMs] = [readClock(pulse), Number(pulse.pollLagMs), Number(pulse.unsettledMs)];
+  const since = (count: (minute: MinuteCounts) => number) => findRunStart(sumLastHour(minutes, now, count), now);
+  const ofChannels = channels.flatMap((hour) => hour.minutes);
   const starts: Readonly<Record<LightName, () => number | undefined>> = {
     creates: () => since(({ refusedByUpstream, refusedByUs }) => refusedByUpstream + refusedByUs),
     ends: () => since(({ failedByUpstream }) => failedByUpstream),
     polls: () => (pollLagMs > 0 ? now - pollLagMs : since(({ latePolls }) => latePolls)),
     settlements: () => now - unsettledMs,
-    attention: () => attentionSince,
+    attention: () => toMs(attentionSince),
     channels: () => findRunStart(sumLastHour(ofChannels, now, countChannelFaults), now) ?? pausedSince,
   };
   return starts[name]();
@@ -143,9 +146,13 @@ function findRunStart(minutes: readonly number[], now: number): number | undefin
   return Math.floor(now / MINUTE_MS) * MINUTE_MS - (HOUR_MINUTES - 1 - start) * MINUTE_MS;
 }
 
-function findHit(faults: Faults | undefined, unserved: readonly string[], hidden: number): WhoIsHit | undefined {
-  const models = unserved.length > 0 ? unserved : listHit(faults?.models, faults?.now);
-  const accounts = listHit(faults?.accounts, faults?.now);
+function findHit(
+  faults: GetFaultsResponse | undefined,
+  unserved: readonly string[],
+  hidden: number,
+): WhoIsHit | undefined {
+  const models = unserved.length > 0 ? unserved : listHit(faults, FaultKind.MODEL);
+  const accounts = listHit(faults, FaultKind.ACCOUNT);
   if (models.length === 0 && accounts.length === 0) return undefined;
   return {
     models: models.slice(0, NAMED_MAX),
@@ -155,13 +162,16 @@ function findHit(faults: Faults | undefined, unserved: readonly string[], hidden
   };
 }
 
-/** Those with faults of upstreams or of ours in the last ten minutes. */
-function listHit(subjects: readonly SubjectFaults[] = [], now = 0): readonly string[] {
-  const from = now - GAP_MINUTES * MINUTE_MS;
-  return subjects
+/** Lists the models or accounts with faults of upstreams or of ours in the last ten minutes. */
+function listHit(read: GetFaultsResponse | undefined, wanted: FaultKind): readonly string[] {
+  if (read === undefined) return [];
+  const from = readClock(read) - GAP_MINUTES * MINUTE_MS;
+  return read.faults
     .filter(
-      ({ subject, minutes }) =>
-        subject !== '' && minutes.some((one) => one.at >= from && one.byUpstream + one.byUs > 0),
+      ({ kind, subject, minutes }) =>
+        kind === wanted &&
+        subject !== '' &&
+        minutes.some((one) => readBegin(one) >= from && one.byUpstream + one.byUs > 0),
     )
     .map(({ subject }) => subject);
 }

@@ -1,20 +1,15 @@
 import type { OperatorStatus } from '../../../console/api/operator-status.ts';
-import type { FaultReads } from '../../clients/faults-client.ts';
-import type { ReadConfiguration } from '../../clients/gateway-clients.ts';
 import type { Caller } from '../../clients/caller.ts';
-import { ifReadable } from '../client/task-parts.ts';
+import { toMs } from '../../clients/wire-values.ts';
 import { gradeLights } from './lights.ts';
-import { listStandings } from './now-route.ts';
+import { readHealth } from './now-route.ts';
 import type { NowParts } from './now-route.ts';
 import { readStatus } from './status.ts';
 
 /** Every page of every operator asks; the services are asked once in this time. */
 const FRESH_MS = 5000;
 
-export interface StatusParts extends NowParts {
-  readonly faults: FaultReads;
-  readonly configuration: ReadConfiguration;
-}
+export type StatusParts = NowParts;
 
 export type ReadOperatorStatus = (caller: Caller) => Promise<OperatorStatus | undefined>;
 
@@ -23,24 +18,15 @@ export function watchStatus(parts: StatusParts): ReadOperatorStatus {
   let last: { readonly at: number; readonly status: Promise<OperatorStatus | undefined> } | undefined;
   let answeredAt: number | undefined;
   const read = async (caller: Caller): Promise<OperatorStatus | undefined> => {
-    const { clock, log, channels, pulse, reach, faults, configuration } = parts;
-    const [hour, listed, failed, services] = await Promise.all([
-      ifReadable(log, 'pulse', pulse(caller)),
-      ifReadable(log, 'channels', channels.list(caller)),
-      ifReadable(log, 'faults', faults.faults(caller)),
-      reach(),
-    ]);
-    if (hour !== undefined) answeredAt = clock.now();
-    const unreachable = new Set(services.flatMap(({ name, isReachable }) => (isReachable ? [] : [name])));
-    const paused = (listed ?? []).flatMap(({ pause }) => (pause === undefined ? [] : [pause.at]));
+    const { clock, clients } = parts;
+    const { pulse, channels, faults, unreachable } = await readHealth(parts, caller);
+    if (pulse !== undefined) answeredAt = clock.now();
+    const paused = (channels ?? []).flatMap(({ pause }) => toMs(pause?.at) ?? []);
     return readStatus({
-      lights: gradeLights({ pulse: hour, channels: listStandings(parts, listed), unreachable }),
-      pulse: hour,
-      faults: failed,
-      unreachable,
-      answeredAt,
+      lights: gradeLights({ pulse, channels, unreachable }),
+      ...{ pulse, faults, unreachable, answeredAt },
       pausedSince: paused.length === 0 ? undefined : Math.min(...paused),
-      refusedConfiguration: configuration().refused,
+      refusedConfiguration: clients.configuration().refused,
     });
   };
   return (caller) => {

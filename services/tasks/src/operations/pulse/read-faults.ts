@@ -46,9 +46,9 @@ function describeHour(kind: FaultKind, { subject, minutes }: SubjectFaults): Fau
     minutes: [...minutes].map(([minute, { client, upstream, us }]) =>
       toMessage(FaultMinuteSchema, {
         minute: timestampFromMs(minute),
-        byClient: BigInt(client),
-        byUpstream: BigInt(upstream),
-        byUs: BigInt(us),
+        byClient: client,
+        byUpstream: upstream,
+        byUs: us,
       }),
     ),
   });

@@ -16,7 +16,7 @@ const words = workWords.channels;
 const HALF_HOUR = '1800';
 
 export interface ChannelCardProps {
-  readonly channel: ChannelRow;
+  readonly row: ChannelRow;
   readonly canOperate: boolean;
   /** The models that no other channel in use serves. */
   readonly onlyFor: readonly string[];
@@ -26,7 +26,7 @@ export interface ChannelCardProps {
 }
 
 /** Test, pause and resume. The last two have a second step, which asks for a reason. */
-export function ChannelActs({ channel, canOperate, onlyFor, onChanged }: ChannelCardProps): VNode {
+export function ChannelActs({ row: { channel }, canOperate, onlyFor, onChanged }: ChannelCardProps): VNode {
   const [isAsking, setAsking] = useState(false);
   const testing = useAct<ChannelTest>(onChanged);
   const isPaused = channel.pause !== undefined;
@@ -88,7 +88,8 @@ function testResult(test: ChannelTest | undefined, fault: string | undefined): V
   );
 }
 
-interface PauseDialogProps extends Pick<ChannelCardProps, 'channel' | 'onlyFor' | 'onChanged'> {
+interface PauseDialogProps extends Pick<ChannelCardProps, 'onlyFor' | 'onChanged'> {
+  readonly channel: ChannelRow['channel'];
   readonly onClose: () => void;
 }
 
@@ -96,12 +97,12 @@ function PauseDialog({ channel, onlyFor, onClose, onChanged }: PauseDialogProps)
   const [reason, setReason] = useState('');
   const isPaused = channel.pause !== undefined;
   const [seconds, setSeconds] = useState<string>(HALF_HOUR);
-  const { act, isBusy, fault } = useAct<Partial<PauseAnswer>>((answer) => {
-    announce(isPaused ? words.didResume(channel.id) : describePause(channel.id, answer.endsAt));
+  const { act, isBusy, fault } = useAct<PauseAnswer>(({ pause }) => {
+    announce(isPaused ? words.didResume(channel.id) : describePause(channel.id, pause?.endsAt));
     onChanged();
     onClose();
   });
-  const stops = !isPaused && channel.isEnabled && onlyFor.length > 0;
+  const stops = !isPaused && channel.enabled && onlyFor.length > 0;
   return (
     <ConfirmDialog
       title={isPaused ? words.resumeTitle(channel.id) : words.pauseTitle(channel.id)}
@@ -133,6 +134,8 @@ function PauseDialog({ channel, onlyFor, onClose, onChanged }: PauseDialogProps)
 }
 
 /** The answer says when it ends: a channel that was paused already keeps its first pause. */
-function describePause(id: string, endsAt: number | undefined): string {
-  return endsAt === undefined ? words.didPause(id) : channelWords.channel.didPauseFor(id, localText(endsAt));
+function describePause(id: string, endsAt: string | undefined): string {
+  return endsAt === undefined
+    ? words.didPause(id)
+    : channelWords.channel.didPauseFor(id, localText(Date.parse(endsAt)));
 }

@@ -3,6 +3,9 @@ import type { VNode } from 'preact';
 import type { ChannelHour, ChannelRow } from '../../../api/operator-channels.ts';
 import { Sparkline } from '../../../parts/sparkline.tsx';
 import { Ago, spanText } from '../../../parts/time.tsx';
+import { readTime } from '../../../parts/contract-values.ts';
+import { serverNow } from '../../../state/server-clock.ts';
+import { countAttempts, sumLastHour } from './channel-hour.ts';
 import { hourText } from './hour-text.ts';
 import { workWords } from '../work-words.ts';
 import { ChannelActs } from './channel-acts.tsx';
@@ -12,6 +15,7 @@ import { OutcomeBar, listOutcomes } from './outcome-bar.tsx';
 
 const words = workWords.channels;
 
+type Channel = ChannelRow['channel'];
 type ChannelStanding = keyof typeof words.standings;
 
 const SHAPES: Readonly<Record<ChannelStanding, { readonly shape: string; readonly style: string }>> = {
@@ -21,15 +25,15 @@ const SHAPES: Readonly<Record<ChannelStanding, { readonly shape: string; readonl
   paused: { shape: '❚❚', style: 'warn' },
   disabled: { shape: '–', style: 'quiet' },
 };
-const BY_CIRCUIT: Readonly<Record<ChannelRow['circuit'], ChannelStanding>> = {
-  closed: 'in_use',
+const BY_CIRCUIT: Readonly<Partial<Record<string, ChannelStanding>>> = {
   half_open: 'being_tried',
   open: 'left_alone',
 };
 
 /** Shows the facts of a channel, and the acts of an operator on it. */
 export function ChannelCard(props: ChannelCardProps): VNode {
-  const { channel, isAlone = false } = props;
+  const { row, isAlone = false } = props;
+  const { channel, isRelay, hour } = row;
   const heading = `channel-${channel.id}`;
   return (
     <section class="card channel" aria-labelledby={heading}>
@@ -40,15 +44,15 @@ export function ChannelCard(props: ChannelCardProps): VNode {
         <StandingBadge channel={channel} />
       </div>
       <Why channel={channel} />
-      {channel.isRelay ? <p class="small quiet">{words.relay}</p> : null}
+      {isRelay ? <p class="small quiet">{words.relay}</p> : null}
       <dl class="facts">
         <dt>{words.circuit}</dt>
-        <dd>{words.circuits[channel.circuit]}</dd>
+        <dd>{readCircuit(channel)}</dd>
         <dt>{words.inFlight}</dt>
         <dd>
           <InFlight channel={channel} />
         </dd>
-        <Hour hour={channel.hour} />
+        <Hour hour={hour} />
       </dl>
       <Settings channel={channel} />
       <ChannelActs {...props} />
@@ -56,17 +60,21 @@ export function ChannelCard(props: ChannelCardProps): VNode {
   );
 }
 
-/** The one word for whether a channel gets new work. */
-export function readStanding({
-  isEnabled,
-  pause,
-  circuit,
-}: Pick<ChannelRow, 'isEnabled' | 'pause' | 'circuit'>): ChannelStanding {
-  if (!isEnabled) return 'disabled';
-  return pause === undefined ? BY_CIRCUIT[circuit] : 'paused';
+function readCircuit({ circuit }: Channel): string {
+  return words.circuits[circuit as keyof typeof words.circuits];
 }
 
-function StandingBadge({ channel }: { channel: ChannelRow }): VNode {
+/** The one word for whether a channel gets new work. */
+export function readStanding({
+  enabled,
+  pause,
+  circuit,
+}: Pick<Channel, 'enabled' | 'pause' | 'circuit'>): ChannelStanding {
+  if (!enabled) return 'disabled';
+  return pause === undefined ? (BY_CIRCUIT[circuit] ?? 'in_use') : 'paused';
+}
+
+function StandingBadge({ channel }: { channel: Channel }): VNode {
   const standing = readStanding(channel);
   const { shape, style } = SHAPES[standing];
   return (
@@ -77,18 +85,18 @@ function StandingBadge({ channel }: { channel: ChannelRow }): VNode {
 }
 
 /** Shows why a channel gets no new work. */
-function Why({ channel: { pause, isEnabled, circuit } }: { channel: ChannelRow }): VNode {
+function Why({ channel: { pause, enabled, circuit } }: { channel: Channel }): VNode {
   return (
     <>
-      {isEnabled ? null : <p>{words.disabledWhy}</p>}
-      {circuit === 'closed' ? null : <p>{words.circuitWhy[circuit]}</p>}
+      {enabled ? null : <p>{words.disabledWhy}</p>}
+      {circuit in words.circuitWhy ? <p>{words.circuitWhy[circuit as keyof typeof words.circuitWhy]}</p> : null}
       {pause === undefined ? null : (
         <p class="note">
-          {words.pausedBy} <strong>{pause.actor}</strong> <Ago at={pause.at} />: {pause.reason}
+          {words.pausedBy} <strong>{pause.actor}</strong> <Ago at={readTime(pause.at)} />: {pause.reason}
           {pause.endsAt === undefined ? null : (
             <>
               <br />
-              {channelWords.channel.returns} <Ago at={pause.endsAt} />
+              {channelWords.channel.returns} <Ago at={readTime(pause.endsAt)} />
             </>
           )}
         </p>
@@ -97,12 +105,12 @@ function Why({ channel: { pause, isEnabled, circuit } }: { channel: ChannelRow }
   );
 }
 
-function InFlight({ channel: { inFlight, inFlightMax } }: { channel: ChannelRow }): VNode {
-  if (inFlightMax <= 0) return <>{words.unlimited(inFlight)}</>;
+function InFlight({ channel: { inFlight, inFlightLimit } }: { channel: Channel }): VNode {
+  if (inFlightLimit <= 0) return <>{words.unlimited(inFlight)}</>;
   return (
     <>
-      {words.inFlightOf(inFlight, inFlightMax)}
-      <progress max={inFlightMax} value={Math.min(inFlight, inFlightMax)} aria-label={words.inFlight} />
+      {words.inFlightOf(inFlight, inFlightLimit)}
+      <progress max={inFlightLimit} value={Math.min(inFlight, inFlightLimit)} aria-label={words.inFlight} />
     </>
   );
 }
@@ -116,8 +124,9 @@ function Hour({ hour }: { hour: ChannelHour | undefined }): VNode {
       </>
     );
   const { answerMsP50, answerMsP95 } = hour;
+  const attempts = sumLastHour(hour.minutes, serverNow(), countAttempts);
   const times =
-    answerMsP50 === undefined || answerMsP95 === undefined
+    answerMsP50 === 0 || answerMsP95 === 0
       ? words.noAnswers
       : words.answerTimes(spanText(answerMsP50), spanText(answerMsP95));
   return (
@@ -137,8 +146,8 @@ function Hour({ hour }: { hour: ChannelHour | undefined }): VNode {
         <>
           <dt>{words.perMinuteNow}</dt>
           <dd>
-            <Sparkline values={hour.minutes} />
-            <span class="small quiet">{hourText(words.attemptsCounted, hour.minutes)}</span>
+            <Sparkline values={attempts} />
+            <span class="small quiet">{hourText(words.attemptsCounted, attempts)}</span>
           </dd>
         </>
       )}
@@ -151,12 +160,12 @@ function Hour({ hour }: { hour: ChannelHour | undefined }): VNode {
 }
 
 function LastError({ hour: { lastError, lastErrorAt } }: { hour: ChannelHour }): VNode {
-  if (lastError === undefined || lastError === '') return <span class="quiet">{words.noError}</span>;
+  if (lastError === '') return <span class="quiet">{words.noError}</span>;
   return (
     <>
       {lastErrorAt === undefined ? null : (
         <>
-          <Ago at={lastErrorAt} />:{' '}
+          <Ago at={readTime(lastErrorAt)} />:{' '}
         </>
       )}
       <span class="error-text">{lastError}</span>
@@ -164,13 +173,13 @@ function LastError({ hour: { lastError, lastErrorAt } }: { hour: ChannelHour }):
   );
 }
 
-function Settings({ channel }: { channel: ChannelRow }): VNode {
+function Settings({ channel }: { channel: Channel }): VNode {
   const facts: readonly (readonly [string, string | number])[] = [
     [words.adapter, channel.adapter],
     [words.upstreamAccount, channel.upstreamAccount],
     [words.models, channel.models.join(', ')],
     [words.endpoints, channel.endpoints.join(', ')],
-    [words.perMinute, channel.perMinuteMax],
+    [words.perMinute, channel.requestsPerMinute],
     [words.priority, channel.priority],
     [words.weight, channel.weight],
   ];

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { AnswerMinute } from '../../../api/operator-channels.ts';
+import type { AnswerMinute } from './channel-hour.ts';
 import { spanText } from '../../../parts/time.tsx';
 
 const MINUTE_MS = 60_000;

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import type { ChannelHour } from '../../../api/operator-channels.ts';
 import { workWords } from '../work-words.ts';
+import { sumCounts } from './channel-hour.ts';
 
 const words = workWords.channels;
 const WIDTH = 100;
@@ -22,7 +23,8 @@ export interface Outcomes {
 }
 
 /** The outcomes of an hour: of attempts, of ends, and of polls where some failed. */
-export function listOutcomes(hour: ChannelHour): readonly Outcomes[] {
+export function listOutcomes({ minutes }: ChannelHour): readonly Outcomes[] {
+  const hour = sumCounts(minutes);
   const attempts = dropZeros([
     { kind: 'good', name: words.accepted, count: hour.accepted },
     { kind: 'bad', name: words.refused, count: hour.refused },
