@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openOwnAdapter } from '../../services/tasks/src/channels/own-adapters/load-own-adapter.ts';
+import { loadOwnAdapter } from '../../services/tasks/src/channels/own-adapters/load-own-adapter.ts';
 import { writeTestRecord } from '../../services/tasks/src/channels/own-adapters/test-record.ts';
 import { CHANNEL } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
@@ -51,7 +51,7 @@ async function writeTestedAdapter(folder: string): Promise<string> {
   const file = path.join(folder, `${NAME}.ts`);
   cpSync(path.join(import.meta.dirname, 'own-adapter', `${NAME}.ts`), file);
   mkdirSync(path.join(folder, `${NAME}.fixtures`));
-  const { adapter, facts, text } = await openOwnAdapter(file);
+  const { adapter, facts, text } = await loadOwnAdapter(file);
   writeTestRecord(file, text, facts);
   await adapter.close();
   return file;

@@ -24,7 +24,7 @@ import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { channelFactories, channelFactory } from './channels/adapter-channel.ts';
 import { ADAPTERS } from './channels/adapters/index.ts';
-import { openChannelRegistry } from './channels/channel-registry.ts';
+import { newChannelRegistry } from './channels/channel-registry.ts';
 import type { ChannelRegistry, ChannelRegistryOptions } from './channels/channel-registry.ts';
 import type { OpenPool } from './channels/upstream-exchange.ts';
 import { billingClient, callsClient, chargesClient } from './clients/billing.ts';
@@ -39,21 +39,21 @@ import { announceAttention, announceLane, announceWait, onLaneWaits } from './ev
 import { announceChanged, toFinishedEvent } from './events/task-events.ts';
 import { jobDeps } from './job-deps.ts';
 import type { RunBatchDeps } from './operations/batches/run-batches.ts';
-import { openTokenCache } from './operations/cached-tokens.ts';
+import { newTokenCache } from './operations/cached-tokens.ts';
 import type { Tokens } from './operations/cached-tokens.ts';
-import { openContent } from './operations/content/content-deps.ts';
+import { newContentDeps } from './operations/content/content-deps.ts';
 import type { Deps } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
-import { openSharedWaits } from './operations/operators/shared-waits.ts';
+import { newSharedWaits } from './operations/operators/shared-waits.ts';
 import type { SharedWaits } from './operations/operators/shared-waits.ts';
-import { openPausedChannels } from './operations/operators/pause-channel.ts';
+import { newPausedChannels } from './operations/operators/pause-channel.ts';
 import type { OperatorDeps } from './operations/operators/pause-channel.ts';
-import { openFaultCounter } from './operations/pulse/fault-counter.ts';
+import { newFaultCounter } from './operations/pulse/fault-counter.ts';
 import type { FaultCounter } from './operations/pulse/fault-counter.ts';
-import { openMinuteCounter, withMinutes } from './operations/pulse/minute-counter.ts';
+import { newMinuteCounter, withMinutes } from './operations/pulse/minute-counter.ts';
 import type { MinuteCounter } from './operations/pulse/minute-counter.ts';
-import { openKnownLanes } from './operations/lanes/known-lanes.ts';
-import { openLaneRates } from './operations/lanes/lane-rates.ts';
+import { newKnownLanes } from './operations/lanes/known-lanes.ts';
+import { newLaneRates } from './operations/lanes/lane-rates.ts';
 import { endLeases } from './operations/recovery/end-leases.ts';
 import { contentMethods } from './rpc/content-methods.ts';
 import { batchService } from './rpc/batch-service.ts';
@@ -70,7 +70,7 @@ import type { OperatorStore } from './store/operator-store.ts';
 import { sqlOperators } from './store/operators/sql-operators.ts';
 import { sqlBacklog, sqlSelfChecks } from './store/tasks/sql-backlog.ts';
 import { sqlTaskStore } from './store/tasks/sql-task-store.ts';
-import { tellAttention } from './store/tell-attention.ts';
+import { notifyAttention } from './store/notify-attention.ts';
 import { sqlWebhooks } from './store/webhooks/sql-webhooks.ts';
 import { watchBacklogs } from './tasks-gauges.ts';
 import { tasksMetrics, watchCircuits, watchQueue, watchReplicas } from './tasks-metrics.ts';
@@ -80,7 +80,7 @@ import { startOperators } from './workers/operators.ts';
 import { listPasses, startWorkers } from './workers/passes.ts';
 import { startPollers } from './workers/pollers.ts';
 import type { Pollers } from './workers/pollers.ts';
-import { openProcessLiveness } from './workers/process-liveness.ts';
+import { newProcessLiveness } from './workers/process-liveness.ts';
 import type { ProcessLiveness } from './workers/process-liveness.ts';
 import type { SlowSettlements } from './workers/settle-finished.ts';
 import { startQueue } from './workers/take-turns.ts';
@@ -131,7 +131,7 @@ export async function startTasks(
   let live = STARTING;
   const operators = sqlOperators(sql, newId);
   const [wake, processId] = [newWake(), newId('proc')];
-  const paused = openPausedChannels(operators, clock, wakeQueue(wake));
+  const paused = newPausedChannels(operators, clock, wakeQueue(wake));
   const { channels, waits } = await openChannels(config, foundation, lifecycle, {
     ...{ chance, operators },
     replicas: () => live.count(),
@@ -155,7 +155,7 @@ export async function startTasks(
   foundation.checks?.add(...tasksSelfChecks(deps, checked));
   // one process alone can have an embedded database
   const isAlone = sql.engine === 'sqlite';
-  const liveness = openProcessLiveness(deps, isAlone);
+  const liveness = newProcessLiveness(deps, isAlone);
   live = liveness;
   watchReplicas(metrics, () => live.count());
   const sampler = gaugeSampler(metrics, { service: 'tasks', clock, log });
@@ -195,7 +195,7 @@ export async function startTasks(
     lifecycle,
   );
   wake.events = webhooks.wake;
-  const content = contentMethods(openContent(foundation, deps, peers.bytes));
+  const content = contentMethods(newContentDeps(foundation, deps, peers.bytes));
 
   return {
     bindings: [
@@ -244,8 +244,8 @@ function openCounters(
   isModel: (model: string) => boolean,
 ): WorkCounters {
   return {
-    minutes: openMinuteCounter(clock, store, processId),
-    faults: openFaultCounter({ clock, newId, store, processId, isModel }),
+    minutes: newMinuteCounter(clock, store, processId),
+    faults: newFaultCounter({ clock, newId, store, processId, isModel }),
   };
 }
 
@@ -297,7 +297,7 @@ async function startWork(
   };
   lifecycle.add('queue', () => queue.stop());
   const othersLanes = await onLaneWaits(bus, (lane) => {
-    deps.queue.lanes.hear(lane);
+    deps.queue.lanes.learn(lane);
   });
   lifecycle.add('lanes of other processes', () => othersLanes.stop());
   return { pollers, queue };
@@ -361,7 +361,7 @@ function taskDeps(
   const media = mediaClient(peers.media);
   return {
     ...parts,
-    store: tellAttention(sqlTaskStore(sql, newId, toFinishedEvent), announceAttention(bus)),
+    store: notifyAttention(sqlTaskStore(sql, newId, toFinishedEvent), announceAttention(bus)),
     billing: billingClient(peers.billing, clock),
     media,
     clock,
@@ -378,8 +378,8 @@ function taskDeps(
       get limits() {
         return current().queue;
       },
-      lanes: openKnownLanes(announceLane(bus)),
-      rates: openLaneRates(clock, replicas),
+      lanes: newKnownLanes(announceLane(bus)),
+      rates: newLaneRates(clock, replicas),
     },
     pollPlan: config.pollPlan,
     mediaUrl: mediaUrls({ bytes: peers.bytes, media, publicUrl, linkKey: linkKey(signingKey), clock }),
@@ -407,7 +407,7 @@ function chanceFrom(random: Random): () => number {
 
 /** Opens a cache of the tokens of billing that drops a token when it is revoked or changed. */
 async function openTokens({ bus, clock }: Foundation, findToken: FindToken, lifecycle: Lifecycle): Promise<Tokens> {
-  const tokens = openTokenCache(findToken, clock);
+  const tokens = newTokenCache(findToken, clock);
   const changes = await bus.listen(TokenChangedSchema, ({ tokenId }) => {
     tokens.drop(tokenId);
   });
@@ -425,14 +425,14 @@ async function openChannels(
     readonly openPool: OpenPool | undefined;
   },
 ): Promise<{ readonly channels: ChannelRegistry; readonly waits: SharedWaits }> {
-  const waits = openSharedWaits({ ...foundation, ...options, announce: announceWait(foundation.bus) });
+  const waits = newSharedWaits({ ...foundation, ...options, announce: announceWait(foundation.bus) });
   const { limits } = await openLimits(foundation, lifecycle, {
     service: 'tasks',
     url: config.redis,
     deadlineMs: config.redisDeadlineMs,
     replicas: options.replicas,
   });
-  const channels = openChannelRegistry((await prepareOwnAdapters(config)).channels, {
+  const channels = newChannelRegistry((await prepareOwnAdapters(config)).channels, {
     ...options,
     ...{ limits, waits, pollsAfterMs: POLLS_AFTER_MS },
     clock: foundation.clock,

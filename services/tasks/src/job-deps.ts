@@ -4,7 +4,7 @@ import type { TasksConfig } from './config.ts';
 import { announceEnded, announceQueued, announceAttention } from './events/announcements.ts';
 import type { Deps } from './operations/deps.ts';
 import type { JobCounts, JobDeps } from './operations/jobs/job-deps.ts';
-import { tellJobAttention } from './store/tell-attention.ts';
+import { notifyJobAttention } from './store/notify-attention.ts';
 
 export interface JobParts {
   readonly jobs: Omit<JobDeps['jobs'], 'findKey'>;
@@ -20,7 +20,7 @@ export function jobDeps(
 ): JobDeps {
   const reportEnded = announceEnded(bus);
   return {
-    jobs: { ...tellJobAttention(jobs, announceAttention(bus)), findKey: (...which) => store.findKey(...which) },
+    jobs: { ...notifyJobAttention(jobs, announceAttention(bus)), findKey: (...which) => store.findKey(...which) },
     media,
     calls,
     attention: store,

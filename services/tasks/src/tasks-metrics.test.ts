@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { openChannelRegistry } from './channels/channel-registry.ts';
+import { newChannelRegistry } from './channels/channel-registry.ts';
 import { tasksMetrics, watchCircuits, watchQueue } from './tasks-metrics.ts';
 import { channelSettings } from '../testing/channel-settings.ts';
 import { aTask } from '../testing/tasks.ts';
@@ -10,7 +10,7 @@ import { nameLane } from './domain/lane.ts';
 
 test('the metrics contain the circuit state of each channel at the time of the request', async () => {
   const metrics = newMetrics(false);
-  const channels = openChannelRegistry([channelSettings()], {
+  const channels = newChannelRegistry([channelSettings()], {
     clock: fakeClock(),
     adapters: { scripted: (settings) => ({ settings }) as Channel },
     chance: () => 0.5,
@@ -25,7 +25,7 @@ test('the metrics contain the circuit state of each channel at the time of the r
 test('the metrics contain the best circuit among the enabled channels of each model', async () => {
   const metrics = newMetrics(false);
   const models = { 'Alpha-H3': 'alpha', Other: 'other' };
-  const channels = openChannelRegistry(
+  const channels = newChannelRegistry(
     [
       channelSettings({ id: 'one', models }),
       channelSettings({ id: 'two', models: { 'Alpha-H3': 'alpha' } }),

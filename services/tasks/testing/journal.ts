@@ -19,7 +19,7 @@ export interface Journal {
   run(call: Call, proceed: () => Promise<unknown>): Promise<unknown>;
 }
 
-export function openJournal(): Journal {
+export function newJournal(): Journal {
   const calls: Call[] = [];
   const failures: { name: string; error: unknown; left: number }[] = [];
   let around: Around = (_call, proceed) => proceed();

@@ -13,18 +13,18 @@ import { recordedTracing } from './recorded-tracing.ts';
 import type { RecordedTracing } from './recorded-tracing.ts';
 import { callbackUrls } from '../src/upstream-urls.ts';
 import type { ChannelSettings } from '../src/channels/channel.ts';
-import { openChannelRegistry } from '../src/channels/channel-registry.ts';
+import { newChannelRegistry } from '../src/channels/channel-registry.ts';
 import type { Order } from '../src/domain/order.ts';
 import type { TaskInState } from '../src/domain/task.ts';
 import { toFinishedEvent } from '../src/events/task-events.ts';
 import { createTask } from '../src/operations/creates/create-task.ts';
 import type { CreateRequest, CreateResult } from '../src/operations/create-context.ts';
 import type { Deps, Limits, QueueLimits } from '../src/operations/deps.ts';
-import { openSharedWaits } from '../src/operations/operators/shared-waits.ts';
-import { openPausedChannels } from '../src/operations/operators/pause-channel.ts';
+import { newSharedWaits } from '../src/operations/operators/shared-waits.ts';
+import { newPausedChannels } from '../src/operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../src/operations/operators/pause-channel.ts';
-import { openKnownLanes } from '../src/operations/lanes/known-lanes.ts';
-import { openLaneRates } from '../src/operations/lanes/lane-rates.ts';
+import { newKnownLanes } from '../src/operations/lanes/known-lanes.ts';
+import { newLaneRates } from '../src/operations/lanes/lane-rates.ts';
 import { sqlOperators } from '../src/store/operators/sql-operators.ts';
 import { sqlBacklog } from '../src/store/tasks/sql-backlog.ts';
 import { SHARDS_MAX } from '../src/store/tasks/counter-shards.ts';
@@ -36,7 +36,7 @@ import { fakeMedia } from './fake-media.ts';
 import type { FakeMedia } from './fake-media.ts';
 import { fakeUpstream } from './fake-upstream.ts';
 import type { FakeUpstream } from './fake-upstream.ts';
-import { openJournal, recorded } from './journal.ts';
+import { newJournal, recorded } from './journal.ts';
 import type { Journal } from './journal.ts';
 import { MODELS, anOrder } from './orders.ts';
 
@@ -108,7 +108,7 @@ async function openWorld(
 ): Promise<World> {
   const { folder, clock, billing, media, upstream, tracing } = outside;
   const sql = await openSql({ url: undefined, dataDir: folder, name: 'tasks', migrations: MIGRATIONS });
-  const journal = openJournal();
+  const journal = newJournal();
   const newId = newIds(clock);
   const announced: TaskInState[] = [];
   const counted: string[] = [];
@@ -119,9 +119,9 @@ async function openWorld(
       `https://gateway.example/ximg/${object}?sig=${(addresses += 1)}`,
   };
   const operators = sqlOperators(sql, newId);
-  const paused = openPausedChannels(operators, clock, () => undefined);
+  const paused = newPausedChannels(operators, clock, () => undefined);
   await paused.read();
-  const waits = openSharedWaits({ operators, announce: () => undefined, clock, log: silentLog });
+  const waits = newSharedWaits({ operators, announce: () => undefined, clock, log: silentLog });
   await waits.read();
   const deps: Deps = {
     store: recorded('store', sqlTaskStore(sql, newId, toFinishedEvent, SHARDS_MAX), journal),
@@ -130,7 +130,7 @@ async function openWorld(
     mediaUrl: recorded('links', links, journal).mediaUrl,
     callbacks: callbackUrls('https://gateway.example', acceptOnly(new Secret('signing key'))),
     webhookAllow: new Set(),
-    channels: openChannelRegistry(options.channels ?? [channelSettings()], {
+    channels: newChannelRegistry(options.channels ?? [channelSettings()], {
       clock,
       adapters: { scripted: upstream.channels(journal) },
       chance: () => 0,
@@ -150,7 +150,7 @@ async function openWorld(
     isKnownAlive: options.isKnownAlive ?? (() => true),
     creating: new Map(),
     limits: options.limits ?? { inFlightPerToken: 20, inFlightTotal: 1000 },
-    queue: { limits: options.queue, lanes: openKnownLanes(() => undefined), rates: openLaneRates(clock) },
+    queue: { limits: options.queue, lanes: newKnownLanes(() => undefined), rates: newLaneRates(clock) },
     pollPlan: { firstMs: 3000, factor: 1.5, maxMs: 15_000 },
     announce: (task) => void announced.push(task),
     wake: {

@@ -23,9 +23,9 @@ export async function startServingReplicas(
   replicaId: string,
   { bus, clock, log }: { readonly bus: Bus; readonly clock: Clock; readonly log: Log },
 ): Promise<ServingReplicas> {
-  let heardAt: number | undefined;
-  const heard = await bus.listen(ReplicaServesSchema, ({ replicaId: other }) => {
-    if (other !== replicaId) heardAt = clock.now();
+  let lastSeenAt: number | undefined;
+  const subscription = await bus.listen(ReplicaServesSchema, ({ replicaId: other }) => {
+    if (other !== replicaId) lastSeenAt = clock.now();
   });
   const announcer = startWorker({
     name: 'serving replicas',
@@ -38,11 +38,11 @@ export async function startServingReplicas(
     },
   });
   return {
-    hasOthers: () => heardAt !== undefined && isRecent(clock, heardAt, SILENT_MS),
+    hasOthers: () => lastSeenAt !== undefined && isRecent(clock, lastSeenAt, SILENT_MS),
     leave: () => announcer.stop(),
     stop: async () => {
       await announcer.stop();
-      await heard.stop();
+      await subscription.stop();
     },
   };
 }

@@ -61,7 +61,7 @@ const BLAMED: ReadonlySet<string> = new Set(['channel', 'credential']);
 /** Returns the factory of an adapter's channels. `openPool` opens their connections. */
 export function channelFactory(adapter: ChannelAdapter, openPool?: OpenPool): ChannelFactory {
   return (settings, clock, askToWait = () => undefined) =>
-    openAdapterChannel(adapter, settings, { clock, openPool, askToWait });
+    newAdapterChannel(adapter, settings, { clock, openPool, askToWait });
 }
 
 /** The factories of all adapters, by the same names. */
@@ -96,7 +96,7 @@ interface ChannelConnections {
  * - An adapter that throws has the outcome of a call without an answer.
  * - The wait that an answer asks for is told to the channel, whatever the operation.
  */
-function openAdapterChannel(
+function newAdapterChannel(
   adapter: ChannelAdapter,
   settings: ChannelSettings,
   {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { CUT_TEXT } from '@reelgate/adapter-kit/kit';
-import { openAnswerCollector } from './answer-collector.ts';
+import { newAnswerCollector } from './answer-collector.ts';
 import type { AnswerLimits } from './answer-collector.ts';
 
 const LIMITS: AnswerLimits = { text: 10, kept: 100, whole: 1000 };
@@ -8,7 +8,7 @@ const PIECE = Buffer.from('AAAAA');
 
 /** Returns the body, or `too long` with the number of bytes that came. */
 function collect(parts: Iterable<Buffer>, limits = LIMITS): unknown {
-  const answer = openAnswerCollector(limits);
+  const answer = newAnswerCollector(limits);
   let bytes = 0;
   answer.begin(200, {});
   for (const part of parts) {

@@ -1,4 +1,4 @@
-import { openLongTextCutter } from './long-text-cutter.ts';
+import { newLongTextCutter } from './long-text-cutter.ts';
 import type { LongTextCutter } from './long-text-cutter.ts';
 import { parseAnswer } from './parse-answer.ts';
 
@@ -33,13 +33,13 @@ export interface AnswerCollector {
   whole(): WholeAnswer;
 }
 
-export function openAnswerCollector(limits: AnswerLimits = LIMITS): AnswerCollector {
+export function newAnswerCollector(limits: AnswerLimits = LIMITS): AnswerCollector {
   const parts: Buffer[] = [];
   let cutter: LongTextCutter | undefined;
   let [status, bytes] = [0, 0];
   let headers: AnswerHeaders = {};
-  const openCutter = (): LongTextCutter => {
-    const opened = openLongTextCutter(limits.text);
+  const newCutter = (): LongTextCutter => {
+    const opened = newLongTextCutter(limits.text);
     for (const part of parts.splice(0)) opened.take(part);
     return opened;
   };
@@ -51,7 +51,7 @@ export function openAnswerCollector(limits: AnswerLimits = LIMITS): AnswerCollec
       bytes += part.length;
       // An answer as small as this has no long text.
       if (bytes <= limits.text) return parts.push(part) > 0;
-      cutter ??= openCutter();
+      cutter ??= newCutter();
       return cutter.take(part) <= limits.kept && bytes <= limits.whole;
     },
     whole: () => ({

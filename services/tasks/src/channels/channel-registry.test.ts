@@ -4,7 +4,7 @@ import { Secret } from '@reelgate/platform/secret';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { channelSettings } from '../../testing/channel-settings.ts';
 import type { Channel, ChannelSettings } from './channel.ts';
-import { openChannelRegistry } from './channel-registry.ts';
+import { newChannelRegistry } from './channel-registry.ts';
 import type { ChannelRegistry } from './channel-registry.ts';
 
 /** An adapter of an operator, of which the registry reads nothing. */
@@ -17,7 +17,7 @@ const BOREALIS: Adapter = {
   },
 };
 
-function openIdleRegistry(settings: readonly ChannelSettings[], chance = seededChance(1)) {
+function newIdleRegistry(settings: readonly ChannelSettings[], chance = seededChance(1)) {
   const closed: ChannelSettings[] = [];
   const idle = (one: ChannelSettings): Channel => ({
     settings: one,
@@ -39,7 +39,7 @@ function openIdleRegistry(settings: readonly ChannelSettings[], chance = seededC
     close: async () => void closed.push(one),
   });
   return {
-    channels: openChannelRegistry(settings, {
+    channels: newChannelRegistry(settings, {
       clock: fakeClock(),
       adapters: { scripted: idle },
       openAdapter: () => idle,
@@ -54,7 +54,7 @@ const idsOf = (channels: ChannelRegistry, model = 'Alpha-H3'): string[] =>
 
 describe('the channels that serve an order', () => {
   test('are ordered by priority first, whatever their weights', () => {
-    const { channels } = openIdleRegistry([
+    const { channels } = newIdleRegistry([
       channelSettings({ id: 'low', priority: -1, weight: 1000 }),
       channelSettings({ id: 'high', priority: 2, weight: 0.001 }),
       channelSettings({ id: 'middle', priority: 0 }),
@@ -64,7 +64,7 @@ describe('the channels that serve an order', () => {
   });
 
   test('are ordered by weight among equal priorities, and each is listed once', () => {
-    const { channels } = openIdleRegistry([
+    const { channels } = newIdleRegistry([
       channelSettings({ id: 'three', weight: 3 }),
       channelSettings({ id: 'one', weight: 1 }),
     ]);
@@ -75,7 +75,7 @@ describe('the channels that serve an order', () => {
   });
 
   test('exclude a channel that is disabled, serves another kind or lacks the model', () => {
-    const { channels } = openIdleRegistry([
+    const { channels } = newIdleRegistry([
       channelSettings({ id: 'off', enabled: false }),
       channelSettings({ id: 'other kind', endpoints: ['video.context_ir'] }),
       channelSettings({ id: 'other model', models: { 'Other-V1': 'other' } }),
@@ -87,13 +87,13 @@ describe('the channels that serve an order', () => {
   });
 
   test.each(['toString', '__proto__', 'constructor'])('are empty for a model with the name %s', (model) => {
-    expect(idsOf(openIdleRegistry([channelSettings()]).channels, model)).toEqual([]);
+    expect(idsOf(newIdleRegistry([channelSettings()]).channels, model)).toEqual([]);
   });
 });
 
 describe('a new configuration', () => {
   test('keeps the state of a channel that it does not change', () => {
-    const { channels } = openIdleRegistry([channelSettings()]);
+    const { channels } = newIdleRegistry([channelSettings()]);
     const before = channels.find('main');
 
     channels.replace([channelSettings({ apiKey: new Secret('upstream-key') })]);
@@ -106,7 +106,7 @@ describe('a new configuration', () => {
     ['another secret of its callbacks', { callbackSecret: new Secret('another') }],
     ['another weight', { weight: 2 }],
   ])('rebuilds a channel with %s', (_what, changes) => {
-    const { channels } = openIdleRegistry([channelSettings({ callbackSecret: new Secret('one') })]);
+    const { channels } = newIdleRegistry([channelSettings({ callbackSecret: new Secret('one') })]);
     const before = channels.find('main');
 
     channels.replace([channelSettings({ callbackSecret: new Secret('one'), ...changes })]);
@@ -116,7 +116,7 @@ describe('a new configuration', () => {
   });
 
   test('keeps a removed channel findable, and gives it no more orders', () => {
-    const { channels } = openIdleRegistry([channelSettings({ id: 'gone' }), channelSettings()]);
+    const { channels } = newIdleRegistry([channelSettings({ id: 'gone' }), channelSettings()]);
 
     channels.replace([channelSettings()]);
 
@@ -126,7 +126,7 @@ describe('a new configuration', () => {
   });
 
   test('restores a removed channel', () => {
-    const { channels } = openIdleRegistry([channelSettings()]);
+    const { channels } = newIdleRegistry([channelSettings()]);
 
     channels.replace([]);
     channels.replace([channelSettings()]);
@@ -135,7 +135,7 @@ describe('a new configuration', () => {
   });
 
   test('that an adapter refuses leaves every channel as it was', () => {
-    const { channels } = openIdleRegistry([channelSettings(), channelSettings({ id: 'other' })]);
+    const { channels } = newIdleRegistry([channelSettings(), channelSettings({ id: 'other' })]);
 
     expect(() => {
       channels.replace([channelSettings({ weight: 2 }), channelSettings({ id: 'bad', adapter: 'missing' })]);
@@ -148,7 +148,7 @@ describe('a new configuration', () => {
   test('opens a channel of an adapter again only if the text of the adapter has changed', () => {
     const settings = (sha256: string): ChannelSettings =>
       channelSettings({ ownAdapter: { adapter: BOREALIS, sha256 } });
-    const { channels } = openIdleRegistry([settings('one')]);
+    const { channels } = newIdleRegistry([settings('one')]);
     const find = () => channels.find('main')?.channel;
     const first = find();
 
@@ -160,7 +160,7 @@ describe('a new configuration', () => {
   });
 
   test('closes no channel that may still be polled; the end closes all', async () => {
-    const { channels, closed } = openIdleRegistry([channelSettings(), channelSettings({ id: 'gone' })]);
+    const { channels, closed } = newIdleRegistry([channelSettings(), channelSettings({ id: 'gone' })]);
 
     channels.replace([channelSettings({ weight: 2 })]);
     expect(closed).toEqual([]);
@@ -171,7 +171,7 @@ describe('a new configuration', () => {
 });
 
 test('an unknown adapter stops the start', () => {
-  expect(() => openIdleRegistry([channelSettings({ adapter: 'missing' })])).toThrow('missing');
+  expect(() => newIdleRegistry([channelSettings({ adapter: 'missing' })])).toThrow('missing');
 });
 
 /** Numbers from 0 to 1, exclusive, which are the same for the same seed (mulberry32). */

@@ -73,7 +73,7 @@ export interface ChannelRegistryOptions {
   readonly isPaused?: (channelId: string) => boolean;
 }
 
-export function openChannelRegistry(
+export function newChannelRegistry(
   settings: readonly ChannelSettings[],
   options: ChannelRegistryOptions,
 ): ChannelRegistry {
@@ -95,7 +95,7 @@ export function openChannelRegistry(
     const opened = next.map((one) => {
       const made = serializeSettings(one);
       const known = runtimes.get(one.id);
-      return known?.made === made ? known : { runtime: openRuntime(one), made, current: true };
+      return known?.made === made ? known : { runtime: newRuntime(one), made, current: true };
     });
     for (const entry of runtimes.values()) entry.current = false;
     for (const [at, entry] of opened.entries()) {
@@ -105,14 +105,14 @@ export function openChannelRegistry(
       runtimes.set(id, Object.assign(entry, { current: true }));
     }
   };
-  const openRuntime = (one: ChannelSettings): ChannelRuntime => {
+  const newRuntime = (one: ChannelSettings): ChannelRuntime => {
     const factory = one.ownAdapter === undefined ? adapters[one.adapter] : openAdapter?.(one.ownAdapter.adapter);
     if (factory === undefined) throw new Error(`no adapter is called ${one.adapter}`);
     const askToWait: AskToWait = (kinds, ms) => {
       waits.ask(one.id, kinds, ms);
     };
     const askedWaitMs = (kind: CallKind): number => waits.waitMs(one.id, kind);
-    const creates = obeyWaits(openCreateLimits(one, { clock, limits }), () => askedWaitMs('work'));
+    const creates = obeyWaits(newCreateLimits(one, { clock, limits }), () => askedWaitMs('work'));
     pollsPerMinute.set(one.id, one.pollsPerMinute);
     const pollRate = pollRates.get(one.id) ?? newPollRate(one.id);
     pollRates.set(one.id, pollRate);
@@ -163,7 +163,7 @@ function serializeSettings(settings: ChannelSettings): string {
   });
 }
 
-function openCreateLimits(
+function newCreateLimits(
   { id, requestsPerMinute: perMinute }: ChannelSettings,
   { clock, limits }: { readonly clock: Clock; readonly limits: SharedLimits },
 ): DividedLimits {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { CUT_TEXT } from '@reelgate/adapter-kit/kit';
 import fc from 'fast-check';
-import { openLongTextCutter } from './long-text-cutter.ts';
+import { newLongTextCutter } from './long-text-cutter.ts';
 
 const SEED = 20_261_126;
 const RUNS = 2000;
@@ -12,7 +12,7 @@ const CHUNK_BYTES = 64 * 1024;
 const CHUNKS = 1024;
 
 function cut(chunks: readonly Buffer[], textBytesMax = TEXT_BYTES_MAX): unknown {
-  const cutter = openLongTextCutter(textBytesMax);
+  const cutter = newLongTextCutter(textBytesMax);
   for (const chunk of chunks) cutter.take(chunk);
   const json = cutter.finish();
   return json === undefined ? undefined : parse(json);
@@ -121,7 +121,7 @@ describe('the limit of a text', () => {
 });
 
 test('a text of 64 MiB needs no more memory than a short one', () => {
-  const cutter = openLongTextCutter(CHUNK_BYTES);
+  const cutter = newLongTextCutter(CHUNK_BYTES);
   const chunk = Buffer.alloc(CHUNK_BYTES, 'A');
   cutter.take(Buffer.from('{"status":"completed","data":"'));
   const before = process.memoryUsage().arrayBuffers;
@@ -136,7 +136,7 @@ test('a text of 64 MiB needs no more memory than a short one', () => {
 });
 
 test('many long texts need no more memory than their marks', () => {
-  const cutter = openLongTextCutter(TEXT_BYTES_MAX);
+  const cutter = newLongTextCutter(TEXT_BYTES_MAX);
   const chunk = Buffer.from(`"${'A'.repeat(CHUNK_BYTES)}",`);
   const before = process.memoryUsage().arrayBuffers;
   cutter.take(Buffer.from('['));

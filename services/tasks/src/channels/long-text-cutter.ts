@@ -22,9 +22,9 @@ export interface LongTextCutter {
 }
 
 /** A text is long if more than `textBytesMax` bytes are between its quotes. The bytes of an escape count as written. */
-export function openLongTextCutter(textBytesMax: number): LongTextCutter {
-  const kept = openByteList(textBytesMax);
-  const scan = openTextScan();
+export function newLongTextCutter(textBytesMax: number): LongTextCutter {
+  const kept = newByteList(textBytesMax);
+  const scan = newTextScan();
   let isInText = false;
   /** The place of the text among the kept bytes, and its bytes so far. */
   let [textStart, textBytes] = [0, 0];
@@ -74,7 +74,7 @@ interface TextScan {
   isMalformed(): boolean;
 }
 
-function openTextScan(): TextScan {
+function newTextScan(): TextScan {
   let isInEscape = false;
   let hexLeft = 0;
   let isMalformed = false;
@@ -106,7 +106,7 @@ interface ByteList {
   toText(): string;
 }
 
-function openByteList(capacity: number): ByteList {
+function newByteList(capacity: number): ByteList {
   let block = Buffer.allocUnsafe(capacity);
   let length = 0;
   return {

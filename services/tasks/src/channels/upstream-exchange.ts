@@ -3,7 +3,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { unpackAnswers } from '@reelgate/platform/unpack-answers';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
-import { openAnswerCollector } from './answer-collector.ts';
+import { newAnswerCollector } from './answer-collector.ts';
 import type { WholeAnswer } from './answer-collector.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -59,7 +59,7 @@ export function exchange(
   const stopTimer = startTimer(clock, timeoutMs, () => {
     stop(new DOMException('no answer came in time', 'TimeoutError'));
   });
-  const answer = openAnswerCollector();
+  const answer = newAnswerCollector();
   const handler = unpackAnswers({
     onRequestStart: (started) => {
       controller = started;

@@ -8,7 +8,7 @@ import type { PriceFacts as WireFacts } from '@reelgate/proto/billing/v1/price';
 import type { CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { PriceFacts } from '../domain/price-facts.ts';
 import type { PriceBound, Usage } from '../domain/task.ts';
-import { openHoldLists } from './hold-lists.ts';
+import { newHoldLists } from './hold-lists.ts';
 
 export interface Quote {
   readonly amountNanos: bigint;
@@ -109,7 +109,7 @@ export function chargesClient(rpc: Pick<Client<typeof BillingService>, 'listChar
 }
 
 export function billingClient(rpc: Client<typeof BillingService>, clock: Clock): Billing {
-  const lists = openHoldLists(rpc, clock);
+  const lists = newHoldLists(rpc, clock);
   return {
     quote: async (accountId, facts, signal) => {
       const { quote } = await rpc.quotePrice({ accountId, facts: toWireFacts(facts) }, { signal });

@@ -15,7 +15,7 @@ import type {
   PlaceHoldsRequest,
   BillingService,
 } from '@reelgate/proto/billing/v1/billing_service';
-import { openHoldLists } from './hold-lists.ts';
+import { newHoldLists } from './hold-lists.ts';
 import type { HoldLists } from './hold-lists.ts';
 
 const LIST_MAX = 64;
@@ -70,7 +70,7 @@ function openLists({
       return create(PlaceHoldsResponseSchema, { placements: tasks.map(answer) });
     },
   } as unknown as Client<typeof BillingService>;
-  return { calls, clock, lists: openHoldLists(rpc, clock) };
+  return { calls, clock, lists: newHoldLists(rpc, clock) };
 }
 
 const listCalls = (calls: readonly Call[]): unknown[] => calls.map(({ method, tasks }) => [method, ...tasks]);

@@ -18,7 +18,7 @@ const CONCURRENCY = 8;
  */
 export type HoldLists = CallLists<PlaceHoldRequest, Hold | undefined>;
 
-export function openHoldLists(rpc: Client<typeof BillingService>, clock: Clock): HoldLists {
+export function newHoldLists(rpc: Client<typeof BillingService>, clock: Clock): HoldLists {
   return newCallLists({
     method: BillingService.method.placeHold,
     clock,
@@ -26,10 +26,10 @@ export function openHoldLists(rpc: Client<typeof BillingService>, clock: Clock):
     listsMax: CONCURRENCY,
     whenFull: 'wait',
     callAlone: async (request, options) => (await rpc.placeHold(request, options)).hold,
-    callTogether: async (calls, options, tell) => {
+    callTogether: async (calls, options, settle) => {
       const orders = calls.map(toWireOrder);
       const { placements } = await rpc.placeHolds({ orders }, options);
-      for (const [index, placement] of placements.entries()) tell(index, fromPlacement(placement));
+      for (const [index, placement] of placements.entries()) settle(index, fromPlacement(placement));
     },
   });
 }

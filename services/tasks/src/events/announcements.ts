@@ -20,8 +20,8 @@ export function announcePause(bus: Bus): (channelId: string) => void {
 }
 
 /** Calls back when any process has paused or resumed a channel. */
-export function onPausesChanged(bus: Bus, heard: () => void): Promise<Subscription> {
-  return bus.listen(ChannelPausesChangedSchema, heard);
+export function onPausesChanged(bus: Bus, listener: () => void): Promise<Subscription> {
+  return bus.listen(ChannelPausesChangedSchema, listener);
 }
 
 /** Other processes leave a channel alone as soon as they learn of the wait that its upstream asks for. */
@@ -32,16 +32,16 @@ export function announceWait(bus: Bus): (wait: AskedWait) => void {
 }
 
 /** Calls back when the upstream of a channel has asked a process of any service to wait. */
-export function onWaitAsked(bus: Bus, heard: (wait: AskedWait) => void): Promise<Subscription> {
+export function onWaitAsked(bus: Bus, listener: (wait: AskedWait) => void): Promise<Subscription> {
   return bus.listen(ChannelWaitSchema, (wait) => {
-    heard(fromWireWait(wait));
+    listener(fromWireWait(wait));
   });
 }
 
 /** Calls back when a gateway gives calls to a channel. */
-export function onCallsGiven(bus: Bus, heard: (calls: ChannelCalls) => void): Promise<Subscription> {
+export function onCallsGiven(bus: Bus, listener: (calls: ChannelCalls) => void): Promise<Subscription> {
   return bus.listen(ChannelCallsSchema, (calls) => {
-    heard(fromWireCalls(calls));
+    listener(fromWireCalls(calls));
   });
 }
 
@@ -52,9 +52,9 @@ export function announceLane(bus: Bus): (lane: string) => void {
 }
 
 /** Calls back when a task of any process waits in a lane that the process did not know. */
-export function onLaneWaits(bus: Bus, heard: (lane: string) => void): Promise<Subscription> {
+export function onLaneWaits(bus: Bus, listener: (lane: string) => void): Promise<Subscription> {
   return bus.listen(LaneWaitsSchema, ({ lane }) => {
-    heard(lane);
+    listener(lane);
   });
 }
 
@@ -86,6 +86,6 @@ export function announceDispatched(bus: Bus): AnnounceDispatched {
 }
 
 /** Calls back when any process has dispatched events. */
-export function onEventsDispatched(bus: Bus, heard: () => void): Promise<Subscription> {
-  return bus.listen(EventsDispatchedSchema, heard);
+export function onEventsDispatched(bus: Bus, listener: () => void): Promise<Subscription> {
+  return bus.listen(EventsDispatchedSchema, listener);
 }

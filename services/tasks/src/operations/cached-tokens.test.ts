@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { TokenRights } from '../clients/tokens.ts';
-import { openTokenCache } from './cached-tokens.ts';
+import { newTokenCache } from './cached-tokens.ts';
 
 const RIGHTS: TokenRights = {
   accountId: 'acme',
@@ -15,7 +15,7 @@ const RIGHTS: TokenRights = {
 function opened(rights: Partial<TokenRights> = {}) {
   const [clock, asked] = [fakeClock(), [] as string[]];
   const answers: (() => Promise<TokenRights>)[] = [];
-  const tokens = openTokenCache(async (tokenId) => {
+  const tokens = newTokenCache(async (tokenId) => {
     asked.push(tokenId);
     return (await answers.shift()?.()) ?? { ...RIGHTS, ...rights };
   }, clock);

@@ -25,7 +25,7 @@ interface CachedRights {
  * Caches the rights of tokens, bounded in number and in time. A create does not trust the statements of its request
  * about the token. Refusals are not cached, so a new token is found at once.
  */
-export function openTokenCache(find: FindToken, clock: Clock): Tokens {
+export function newTokenCache(find: FindToken, clock: Clock): Tokens {
   const known = new Map<string, CachedRights>();
   const asking = new Map<string, Promise<TokenRights>>();
   /** Grows with every change, so an answer from before a change is not cached. */

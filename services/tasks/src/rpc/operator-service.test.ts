@@ -209,7 +209,7 @@ describe('attention', () => {
     const { task } = await world.create();
     await raiseAttention(world.deps, task, 'unknown_status', 'why');
 
-    await world.deps.store.resolve(task.id, { resolution: 'mended', actor: 'service', at: 1 });
+    await world.deps.store.resolve(task.id, { resolution: 'repaired', actor: 'service', at: 1 });
 
     expect((await client.listActs({})).acts).toEqual([]);
   });

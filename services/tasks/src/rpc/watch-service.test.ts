@@ -50,7 +50,7 @@ async function aService(open: (typeof TRANSPORTS)[number][1]) {
       for (const announced of (world.announced as Task[]).splice(0)) announce(announced);
       return task;
     },
-    openWatches: async () =>
+    newOpenWatches: async () =>
       Object.fromEntries(
         [...(await metrics.text()).matchAll(/^reelgate_watches{method="(\w+)"} (\d+)/gm)].map(([, method, count]) => [
           method,
@@ -128,17 +128,17 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
   });
 
   test('a watch that its caller leaves is closed', async () => {
-    const { client, create, openWatches } = await aService(open);
+    const { client, create, newOpenWatches } = await aService(open);
     const task = await create();
     const one = reading(client.watchTask({ accountId: 'acme', taskId: task.id }));
     const all = reading(client.watchTasks({ accountId: 'acme' }));
     await Promise.all([one.next(), all.next()]);
-    expect(await openWatches()).toMatchObject({ WatchTask: 1, WatchTasks: 1 });
+    expect(await newOpenWatches()).toMatchObject({ WatchTask: 1, WatchTasks: 1 });
 
     await Promise.all([one.leave(), all.leave()]);
 
     await until(async () => {
-      const { WatchTask, WatchTasks } = await openWatches();
+      const { WatchTask, WatchTasks } = await newOpenWatches();
       return WatchTask === 0 && WatchTasks === 0;
     });
   });

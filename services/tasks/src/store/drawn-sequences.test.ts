@@ -22,7 +22,7 @@ import {
   drawQueueStep,
 } from '../../testing/store/model/queue-steps.ts';
 import { SCOPES, drawLockingStep, drawTaskStep } from '../../testing/store/model/task-steps.ts';
-import { openModelledWebhooks, modelWebhookStore } from '../../testing/webhooks/model/model-webhook-store.ts';
+import { newModelledWebhooks, modelWebhookStore } from '../../testing/webhooks/model/model-webhook-store.ts';
 import type { ModelledWebhooks } from '../../testing/webhooks/model/model-webhook-store.ts';
 import {
   ACCOUNTS,
@@ -125,7 +125,7 @@ describeOnBothEngines('drawn sequences', MIGRATIONS, (engines) => {
       stepsMax: 180,
       newState: newWebhooksState,
       openModel: modelWebhookStore,
-      open: openModelledWebhooks,
+      open: newModelledWebhooks,
       step: drawWebhookStep,
       lockingSteps: drawLockingWebhookSteps,
       readAll: readWebhooks,
@@ -216,7 +216,7 @@ function toLines(rows: readonly (readonly (string | number | undefined)[])[]): r
   return rows.map((row) => row.map((value) => String(value ?? null)).join(' ')).toSorted();
 }
 
-/** The events that clients hear: each end once. */
+/** The events for clients: each end once. */
 function readEvents(sql: Sql): Promise<readonly string[]> {
   return readLines(sql, 'SELECT account_id, type, subject_id, created_at FROM events');
 }

@@ -6,13 +6,13 @@ import type { GaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import type { WebhookSender } from '../clients/webhook-sender.ts';
 import { onBalanceLow } from '../events/on-balance-low.ts';
 import { announceDispatched, onEventsDispatched } from '../events/announcements.ts';
-import { openStreamPermits } from '../operations/content/content-stream-permits.ts';
+import { newStreamPermits } from '../operations/content/content-stream-permits.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { removeOldWebhooks } from '../operations/retention/remove-old-records.ts';
 import type { OpenWatches } from '../operations/watches/open-watches.ts';
 import { DISPATCHED_MAX, dispatchEvents } from '../operations/webhooks/dispatch-events.ts';
-import { openEventHub } from '../operations/webhooks/event-hub.ts';
+import { newEventHub } from '../operations/webhooks/event-hub.ts';
 import type { EventHub } from '../operations/webhooks/event-hub.ts';
 import type { RecordDeps } from '../operations/webhooks/record-attempts.ts';
 import { sealer } from '../operations/webhooks/seal.ts';
@@ -111,7 +111,7 @@ function openDeps(
     allow: webhookAllow,
     announceDispatched: announceDispatched(bus),
     count: webhookMetrics(metrics),
-    hub: openEventHub(webhooks, wakeReads),
-    permits: openStreamPermits(STREAMS),
+    hub: newEventHub(webhooks, wakeReads),
+    permits: newStreamPermits(STREAMS),
   };
 }

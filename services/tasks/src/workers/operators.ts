@@ -78,7 +78,7 @@ export async function startOperators(
   });
   lifecycle.add('changes of pauses', () => changes.stop());
   const asked = await onWaitAsked(bus, (wait) => {
-    waits.hear(wait);
+    waits.receive(wait);
   });
   lifecycle.add('waits of upstreams', () => asked.stop());
   const given = await onCallsGiven(bus, (calls) => {
@@ -87,8 +87,8 @@ export async function startOperators(
     });
   });
   lifecycle.add('calls of gateways', () => given.stop());
-  const told = await onServiceEvent(bus, operators);
-  lifecycle.add('events of other services', () => told.stop());
+  const events = await onServiceEvent(bus, operators);
+  lifecycle.add('events of other services', () => events.stop());
   watchPauses(metrics, parts.channelIds, paused);
   return deps;
 }

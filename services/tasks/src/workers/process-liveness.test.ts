@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { useWorlds } from '../../testing/open-world.ts';
 import type { World } from '../../testing/open-world.ts';
 import { accepted, begun, numbered } from '../../testing/store/opened-store.ts';
-import { HEARTBEAT_MS, MISSED_HEARTBEATS_MAX, openProcessLiveness } from './process-liveness.ts';
+import { HEARTBEAT_MS, MISSED_HEARTBEATS_MAX, newProcessLiveness } from './process-liveness.ts';
 import type { ProcessLiveness } from './process-liveness.ts';
 
 const open = useWorlds();
@@ -19,7 +19,7 @@ async function besideAnother() {
   const world = await open();
   await begun(world.deps.store, 'task_1', { owner: 'proc_other', createdAt: world.clock.now() });
   await world.deps.store.heartbeat('proc_other', 1);
-  return { world, liveness: openProcessLiveness(world.deps, false) };
+  return { world, liveness: newProcessLiveness(world.deps, false) };
 }
 
 /** A heartbeat, and what follows from it. */
@@ -32,7 +32,7 @@ describe('a pass', () => {
   test('writes the heartbeat of this process', async () => {
     const world = await open();
 
-    await passOf(openProcessLiveness(world.deps, false));
+    await passOf(newProcessLiveness(world.deps, false));
 
     expect(await world.deps.store.heartbeats()).toEqual(new Map([[world.deps.processId, world.clock.now()]]));
   });
@@ -93,7 +93,7 @@ describe('a pass', () => {
       owner: world.deps.processId,
     });
 
-    const liveness = openProcessLiveness(world.deps, false);
+    const liveness = newProcessLiveness(world.deps, false);
     for (let pass = 0; pass <= MISSED_HEARTBEATS_MAX; pass += 1) await passOf(liveness);
 
     expect((await claim(world, 'proc_new')).map(({ id }) => id)).toEqual(['task_1']);
@@ -104,7 +104,7 @@ describe('a pass', () => {
 describe('a process', () => {
   test('is known to be alive only while no other may take it for dead', async () => {
     const world = await open();
-    const liveness = openProcessLiveness(world.deps, false);
+    const liveness = newProcessLiveness(world.deps, false);
     expect(liveness.isKnownAlive()).toBe(false);
     await liveness.beat();
     await world.clock.advance((MISSED_HEARTBEATS_MAX - 2) * HEARTBEAT_MS - 1);
@@ -120,7 +120,7 @@ describe('a process', () => {
   test('is not known to be alive by a heartbeat that fails', async () => {
     const world = await open();
     const store = { ...world.deps.store, heartbeat: () => Promise.reject(new Error('the database is away')) };
-    const liveness = openProcessLiveness({ ...world.deps, store }, false);
+    const liveness = newProcessLiveness({ ...world.deps, store }, false);
 
     await expect(liveness.beat()).rejects.toThrow('the database is away');
 
@@ -130,14 +130,14 @@ describe('a process', () => {
   test('that is alone on its database is always known to be alive', async () => {
     const world = await open();
 
-    expect(openProcessLiveness(world.deps, true).isKnownAlive()).toBe(true);
+    expect(newProcessLiveness(world.deps, true).isKnownAlive()).toBe(true);
   });
 });
 
 describe('the clocks', () => {
   const lookAt = async (ahead: number): Promise<ProcessLiveness> => {
     const world = await open();
-    const liveness = openProcessLiveness(world.deps, false);
+    const liveness = newProcessLiveness(world.deps, false);
     for (let pass = 0; pass < 3; pass += 1) {
       await world.clock.advance(HEARTBEAT_MS);
       await world.deps.store.heartbeat('proc_other', world.clock.now() + ahead);
@@ -156,7 +156,7 @@ describe('the clocks', () => {
 
   test('stay trusted although one heartbeat waited for a slow database', async () => {
     const world = await open();
-    const liveness = openProcessLiveness(world.deps, false);
+    const liveness = newProcessLiveness(world.deps, false);
     for (const late of [0, 10 * 60_000, 0, 10 * 60_000, 0]) {
       await world.clock.advance(HEARTBEAT_MS);
       await world.deps.store.heartbeat('proc_other', world.clock.now() - late);
@@ -169,7 +169,7 @@ describe('the clocks', () => {
 
   test('that were wrong are known to later processes, hour by hour', async () => {
     const world = await open();
-    const [liveness, begin] = [openProcessLiveness(world.deps, true), world.clock.now()];
+    const [liveness, begin] = [newProcessLiveness(world.deps, true), world.clock.now()];
     await liveness.beat();
     for (let hour = 1; hour <= 3; hour += 1) {
       await world.clock.advance(HOUR_MS);
@@ -183,7 +183,7 @@ describe('the clocks', () => {
 
   test('of this process is not trusted once it was set', async () => {
     const world = await open();
-    const liveness = openProcessLiveness(world.deps, true);
+    const liveness = newProcessLiveness(world.deps, true);
     await liveness.beat();
     expect(liveness.areClocksTrusted()).toBe(true);
 
@@ -222,7 +222,7 @@ describe('a start', () => {
       await begun(world.deps.store, id, { owner: 'proc_dead', createdAt: world.clock.now(), caps: [] });
     await world.deps.store.heartbeat('proc_dead', world.clock.now());
 
-    await openProcessLiveness(world.deps, true).recoverAtStart();
+    await newProcessLiveness(world.deps, true).recoverAtStart();
 
     expect(new Set(await admissions(world))).toEqual(new Set(['refused']));
   });
@@ -233,7 +233,7 @@ describe('a start', () => {
     await accepted(world.deps.store, 'task_1', { nextPollAt: world.clock.now() });
     await claim(world, 'proc_dead');
 
-    await openProcessLiveness(world.deps, true).recoverAtStart();
+    await newProcessLiveness(world.deps, true).recoverAtStart();
 
     expect(await claim(world, world.deps.processId)).toHaveLength(1);
   });
@@ -275,7 +275,7 @@ describe('a start', () => {
     const world = await open();
     await begun(world.deps.store, 'task_1', { owner: 'proc_gone', createdAt: world.clock.now() });
 
-    await openProcessLiveness(world.deps, false).recoverAtStart();
+    await newProcessLiveness(world.deps, false).recoverAtStart();
 
     expect(await admissions(world)).toEqual(['refused']);
   });
@@ -283,7 +283,7 @@ describe('a start', () => {
   test('with nothing to recover does not wait', async () => {
     const world = await open();
 
-    await openProcessLiveness(world.deps, false).recoverAtStart();
-    await openProcessLiveness(world.deps, true).recoverAtStart();
+    await newProcessLiveness(world.deps, false).recoverAtStart();
+    await newProcessLiveness(world.deps, true).recoverAtStart();
   });
 });

@@ -51,15 +51,15 @@ interface OtherProcess {
  * and can be set. While the database is away no heartbeat counts, so no process is taken for dead. If only one process
  * can have the database (`exclusive`), every other process is dead at once.
  */
-export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLiveness {
+export function newProcessLiveness(deps: Deps, exclusive: boolean): ProcessLiveness {
   const seen = new Map<string, OtherProcess>();
   const isDead = ({ misses }: OtherProcess): boolean => exclusive || misses >= MISSED_HEARTBEATS_MAX;
   const isUndecided = (other: OtherProcess): boolean => !other.hasChanged && !isDead(other);
   const dead = (): readonly string[] => [...seen].flatMap(([id, other]) => (isDead(other) ? [id] : []));
 
   const clocks = watchClocks();
-  const keepClockDoubt = openClockDoubts(deps);
-  const own = openHeartbeat(deps);
+  const keepClockDoubt = newClockDoubts(deps);
+  const own = newHeartbeat(deps);
   let lastReadAt: number | undefined;
 
   const beat = async (): Promise<number> => {
@@ -137,7 +137,7 @@ function noteHeartbeat(
 }
 
 /** The heartbeat of this process. */
-function openHeartbeat({ store, clock, processId }: Deps): { send(): Promise<void>; isRecent(): boolean } {
+function newHeartbeat({ store, clock, processId }: Deps): { send(): Promise<void>; isRecent(): boolean } {
   let last: number | undefined;
   return {
     send: async () => {
@@ -154,7 +154,7 @@ const CLOCKS_DIFFER =
   'check the time service of the machines';
 
 /** Keeps times at which clocks are not trusted, so that processes that start later know of them. */
-function openClockDoubts({ store, log }: Deps): (now: number) => Promise<void> {
+function newClockDoubts({ store, log }: Deps): (now: number) => Promise<void> {
   let last: number | undefined;
   return async (now) => {
     const at = Math.floor(now / CLOCK_DOUBT_EVERY_MS) * CLOCK_DOUBT_EVERY_MS;

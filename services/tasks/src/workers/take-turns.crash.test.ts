@@ -9,7 +9,7 @@ import { dieAt } from '../../testing/process-death.ts';
 import type { Moment } from '../../testing/process-death.ts';
 import { cancelTask } from '../operations/ends/cancel-task.ts';
 import type { Task } from '../domain/task.ts';
-import { openProcessLiveness } from './process-liveness.ts';
+import { newProcessLiveness } from './process-liveness.ts';
 import { settleFinished } from './settle-finished.ts';
 import { turnTaker } from './take-turns.ts';
 
@@ -127,7 +127,7 @@ describe.each(SCENARIOS)('a process death while $name', ({ prepare }) => {
       await death;
       const sentBefore = dying.upstream.submitted.length;
       const world = await dying.restart();
-      await openProcessLiveness(world.deps, true).recoverAtStart();
+      await newProcessLiveness(world.deps, true).recoverAtStart();
       const task = await findSecond(world);
       const wasUnknown = task?.admission === 'unknown';
 
@@ -142,7 +142,7 @@ test('a repeat with the key returns the task that waited when its process died, 
   const dying = await openFull(() => undefined);
   await create(dying);
   const world = await dying.restart();
-  await openProcessLiveness(world.deps, true).recoverAtStart();
+  await newProcessLiveness(world.deps, true).recoverAtStart();
 
   const task = await findSecond(world);
   expect(await world.create(ORDER, KEY)).toMatchObject({

@@ -7,8 +7,8 @@ import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { watchCounts } from '../tasks-metrics.ts';
 import { onTaskChanged } from '../events/task-events.ts';
-import { openWatches } from '../operations/watches/open-watches.ts';
-import { openWatchHub } from '../operations/watches/watch-hub.ts';
+import { newOpenWatches } from '../operations/watches/open-watches.ts';
+import { newWatchHub } from '../operations/watches/watch-hub.ts';
 import type { TaskWatchDeps } from '../operations/watches/watch-task.ts';
 import type { TasksWatchDeps } from '../operations/watches/watch-tasks.ts';
 import type { TaskStore } from '../store/task-store.ts';
@@ -30,8 +30,8 @@ export async function startWatches(
   lifecycle: Lifecycle,
 ): Promise<TaskWatchDeps & TasksWatchDeps> {
   let reads: Worker | undefined = undefined;
-  const hub = openWatchHub({ store, clock, wake: () => reads?.wake() });
-  const watches = openWatches(clock);
+  const hub = newWatchHub({ store, clock, wake: () => reads?.wake() });
+  const watches = newOpenWatches(clock);
   reads = startWorker({ name: 'watches', clock, log, idleMs: READ_IDLE_MS, pass: () => hub.pass() });
   const heartbeats = startWorker({
     name: 'heartbeats',

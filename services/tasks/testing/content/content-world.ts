@@ -8,7 +8,7 @@ import type { ByteSpan, UploadRequest, UploadStore } from '../../src/clients/med
 import type { Order } from '../../src/domain/order.ts';
 import type { Report } from '../../src/domain/report.ts';
 import type { ContentDeps } from '../../src/operations/content/content-deps.ts';
-import { openStreamPermits } from '../../src/operations/content/content-stream-permits.ts';
+import { newStreamPermits } from '../../src/operations/content/content-stream-permits.ts';
 import { applyReport } from '../../src/operations/polls/apply-report.ts';
 import type { World } from '../open-world.ts';
 
@@ -118,8 +118,8 @@ export function contentWorld(world: World, bytes = 250_001): ContentWorld {
       log: silentLog,
       publicUrl: PUBLIC_URL,
       linkKey: SIGNING_KEY,
-      reads: openStreamPermits(PERMITS),
-      uploads: openStreamPermits({ ...PERMITS, what: 'uploads' }),
+      reads: newStreamPermits(PERMITS),
+      uploads: newStreamPermits({ ...PERMITS, what: 'uploads' }),
       bytes: {
         read: async () => video,
         open: async (object, span) => {

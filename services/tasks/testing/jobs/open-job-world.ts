@@ -16,7 +16,7 @@ import { sqlTaskStore } from '../../src/store/tasks/sql-task-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { fakeMedia } from '../fake-media.ts';
 import type { FakeMedia } from '../fake-media.ts';
-import { openJournal, recorded } from '../journal.ts';
+import { newJournal, recorded } from '../journal.ts';
 import type { Journal } from '../journal.ts';
 import { recordedTracing } from '../recorded-tracing.ts';
 import type { RecordedTracing } from '../recorded-tracing.ts';
@@ -83,7 +83,7 @@ async function openJobWorld(
 ): Promise<JobWorld> {
   const { folder, clock, media, tracing } = outside;
   const sql = await openSql({ url: undefined, dataDir: folder, name: 'tasks', migrations: MIGRATIONS });
-  const journal = openJournal();
+  const journal = newJournal();
   const newId = newIds(clock);
   const tasks = sqlTaskStore(sql, newId, () => ({ type: 'finished', payload: '{}' }), SHARDS_MAX);
   const announced: string[] = [];

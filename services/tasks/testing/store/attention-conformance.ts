@@ -102,7 +102,7 @@ export function attentionConformance(open: OpenStore): void {
 
     test('for one reason is not resolved for another', async () => {
       await store.raise(item('task_1'));
-      const by = { resolution: 'mended', actor: 'service', at: AT };
+      const by = { resolution: 'repaired', actor: 'service', at: AT };
 
       expect(await store.resolve('task_1', { ...by, reason: 'no_result' })).toBe(false);
       expect(await store.resolve('task_1', { ...by, reason: 'unknown_status' })).toBe(true);

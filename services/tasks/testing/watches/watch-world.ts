@@ -3,14 +3,14 @@ import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { Task } from '../../src/domain/task.ts';
 import type { WatchMessage } from '../../src/operations/watches/open-watches.ts';
-import { openWatches } from '../../src/operations/watches/open-watches.ts';
+import { newOpenWatches } from '../../src/operations/watches/open-watches.ts';
 import type { OpenWatches } from '../../src/operations/watches/open-watches.ts';
-import { openWatchHub } from '../../src/operations/watches/watch-hub.ts';
+import { newWatchHub } from '../../src/operations/watches/watch-hub.ts';
 import type { WatchHub } from '../../src/operations/watches/watch-hub.ts';
 import { watchTask } from '../../src/operations/watches/watch-task.ts';
 import { watchTasks } from '../../src/operations/watches/watch-tasks.ts';
 import type { ChangeFilter } from '../../src/store/task-store.ts';
-import { openJournal, recorded } from '../journal.ts';
+import { newJournal, recorded } from '../journal.ts';
 import type { Journal } from '../journal.ts';
 import { aTask } from '../tasks.ts';
 import { changesInMemory } from './changes-in-memory.ts';
@@ -54,13 +54,13 @@ const PASS_MS = 500;
 
 export function openWatchWorld(): WatchWorld {
   const clock = fakeClock();
-  const journal = openJournal();
+  const journal = newJournal();
   const rows = changesInMemory();
   const store = recorded('store', rows.store, journal);
-  const watches = openWatches(clock);
+  const watches = newOpenWatches(clock);
   let isWoken = false;
   let behind = 0;
-  const hub = openWatchHub({ store, clock, wake: () => (isWoken = true) });
+  const hub = newWatchHub({ store, clock, wake: () => (isWoken = true) });
   const count = { fellBehind: () => (behind += 1) };
   const world: WatchWorld = {
     clock,

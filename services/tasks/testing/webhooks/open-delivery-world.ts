@@ -8,11 +8,11 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { MadeAttempt } from '../../src/domain/rules/judge-attempts.ts';
 import type { ClientEvent, Endpoint } from '../../src/domain/webhook.ts';
-import { openStreamPermits } from '../../src/operations/content/content-stream-permits.ts';
-import { openWatches } from '../../src/operations/watches/open-watches.ts';
+import { newStreamPermits } from '../../src/operations/content/content-stream-permits.ts';
+import { newOpenWatches } from '../../src/operations/watches/open-watches.ts';
 import { dispatchEvents } from '../../src/operations/webhooks/dispatch-events.ts';
 import type { DispatchDeps } from '../../src/operations/webhooks/dispatch-events.ts';
-import { openEventHub } from '../../src/operations/webhooks/event-hub.ts';
+import { newEventHub } from '../../src/operations/webhooks/event-hub.ts';
 import { leaseReceivers } from '../../src/operations/webhooks/lease-receivers.ts';
 import type { DueDelivery, DueReceiver, LeaseDeps } from '../../src/operations/webhooks/lease-receivers.ts';
 import { recordAttempts } from '../../src/operations/webhooks/record-attempts.ts';
@@ -27,7 +27,7 @@ import { sqlTaskStore } from '../../src/store/tasks/sql-task-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { sqlWebhooks } from '../../src/store/webhooks/sql-webhooks.ts';
 import type { WebhookStore } from '../../src/store/webhook-store.ts';
-import { openJournal, recorded } from '../journal.ts';
+import { newJournal, recorded } from '../journal.ts';
 import type { Journal } from '../journal.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
@@ -62,7 +62,7 @@ export interface DeliveryWorld {
 
 export async function openDeliveryWorld(sql: Sql, clock: FakeClock = fakeClock()): Promise<DeliveryWorld> {
   await migrate(sql, MIGRATIONS);
-  const journal = openJournal();
+  const journal = newJournal();
   const newId = newIds(clock);
   const webhooks = recorded('webhooks', sqlWebhooks(sql, newId), journal);
   const tasks = sqlTaskStore(sql, newId, () => ({ type: 'finished', payload: '{}' }), SHARDS_MAX);
@@ -83,9 +83,9 @@ export async function openDeliveryWorld(sql: Sql, clock: FakeClock = fakeClock()
       webhookAttempt: (outcome) => void told.push(outcome),
       endpointDisabled: (reason) => void told.push(`disabled ${reason}`),
     },
-    hub: openEventHub(webhooks, () => undefined),
-    watches: openWatches(clock),
-    permits: openStreamPermits({ what: 'event streams', total: 500, perAccount: 16 }),
+    hub: newEventHub(webhooks, () => undefined),
+    watches: newOpenWatches(clock),
+    permits: newStreamPermits({ what: 'event streams', total: 500, perAccount: 16 }),
   };
   return {
     deps,

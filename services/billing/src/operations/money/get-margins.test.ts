@@ -65,7 +65,7 @@ async function settleOneOfEach(on: TestBilling): Promise<void> {
 const ALL_THREE = { known: [2n, 80n, 55n], reported: [1n, 40n, 30n], unknown: [1n, 40n] };
 
 describeOnEngines('the margins of a period', (open) => {
-  test('by channel tell apart what is measured, estimated and unknown', async () => {
+  test('by channel distinguish measured, estimated and unknown costs', async () => {
     const on = await open(CONFIG);
     await settleOneOfEach(on);
 

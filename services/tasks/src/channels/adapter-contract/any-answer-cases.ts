@@ -34,7 +34,7 @@ export function listAnyAnswerCases(contract: Contract): readonly ContractCase[] 
         } catch (error) {
           throw new Error(`the adapter throws at ${JSON.stringify(answer)}`, { cause: error });
         }
-        if (made < ANSWERS_BY_HTTP) assert.ok(!(await hearAll(contract, bench, answer)).includes(API_KEY));
+        if (made < ANSWERS_BY_HTTP) assert.ok(!(await describeAnswers(contract, bench, answer)).includes(API_KEY));
       }
     }),
   ];
@@ -62,7 +62,7 @@ async function finishSteps(steps: EventualSteps<unknown>, answer: UpstreamAnswer
 }
 
 /** Everything that a channel says about the answer. */
-async function hearAll(
+async function describeAnswers(
   { attempt, polledId }: Contract,
   { upstream, open }: Bench,
   { status, body }: UpstreamAnswer,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@reelgate/platform/clock';
 import { anAttempt } from '../../../testing/an-attempt.ts';
 import { channelSettings } from '../../../testing/channel-settings.ts';
-import { toPublicFailure } from '../../operations/ends/tell-failure.ts';
+import { toPublicFailure } from '../../operations/ends/public-failure.ts';
 import { channelFactory } from '../adapter-channel.ts';
 import { listAnswers, readCases, readSuiteFacts, takeFirst } from '../adapter-contract/contract-case.ts';
 import type { PollCase, SubmitAnswerCase, SubmitRequestCase } from '../adapter-contract/contract-case.ts';

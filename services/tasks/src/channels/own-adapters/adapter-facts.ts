@@ -4,7 +4,7 @@ import { checkValue } from '@reelgate/platform/config/check-value';
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import { ADAPTER_SCHEMA } from './adapter-schema.ts';
 import { OwnAdapterFault } from './own-adapter-fault.ts';
-import type { AdapterSandbox } from './sandbox/open-sandbox.ts';
+import type { AdapterSandbox } from './sandbox/new-sandbox.ts';
 
 /** The parts of an adapter that are no functions. */
 export type AdapterFacts = Omit<Adapter, 'openCalls' | 'callbacks'> & {

@@ -5,7 +5,7 @@ import { findNameFault } from './adapter-name.ts';
 import { askForFacts } from './adapter-facts.ts';
 import type { AdapterFacts } from './adapter-facts.ts';
 import { OwnAdapterFault } from './own-adapter-fault.ts';
-import { openSandbox } from './sandbox/open-sandbox.ts';
+import { newSandbox } from './sandbox/new-sandbox.ts';
 import { checkTestRecord, hashText } from './test-record.ts';
 import { wrapAdapter } from './wrap-adapter.ts';
 import type { OwnAdapter } from './wrap-adapter.ts';
@@ -48,15 +48,15 @@ export function loadTestedAdapter(file: string): TestedAdapter {
   const facts = checkTestRecord(file, text);
   const sha256 = hashText(text);
   const key = JSON.stringify([file, sha256, facts]);
-  const known = loaded.get(key) ?? { name, file, sha256, adapter: openTested(file, text, facts) };
+  const known = loaded.get(key) ?? { name, file, sha256, adapter: newTestedAdapter(file, text, facts) };
   loaded.delete(key);
   loaded.set(key, known);
   for (const oldest of loaded.keys()) if (loaded.size > LOADED_MAX) loaded.delete(oldest);
   return known;
 }
 
-function openTested(file: string, text: string, facts: AdapterFacts): OwnAdapter {
-  const sandbox = openSandbox({ file, text });
+function newTestedAdapter(file: string, text: string, facts: AdapterFacts): OwnAdapter {
+  const sandbox = newSandbox({ file, text });
   const adapter = wrapAdapter(facts, sandbox);
   return {
     ...adapter,
@@ -69,10 +69,10 @@ function openTested(file: string, text: string, facts: AdapterFacts): OwnAdapter
 }
 
 /** Opens the adapter of an operator, tested or not. Throws an `OwnAdapterFault`. */
-export async function openOwnAdapter(file: string): Promise<OpenedAdapter> {
+export async function loadOwnAdapter(file: string): Promise<OpenedAdapter> {
   const name = readName(file);
   const text = readAdapterText(file);
-  const sandbox = openSandbox({ file, text });
+  const sandbox = newSandbox({ file, text });
   try {
     const facts = await askForFacts(file, text, sandbox);
     return { name, adapter: wrapAdapter(facts, sandbox), facts, text };

@@ -8,7 +8,7 @@ import { channelFactory } from '../adapter-channel.ts';
 import type { Channel } from '../channel.ts';
 import { openScriptedUpstream } from '../adapter-contract/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../adapter-contract/scripted-upstream.ts';
-import { openOwnAdapter } from './load-own-adapter.ts';
+import { loadOwnAdapter } from './load-own-adapter.ts';
 import type { OpenedAdapter } from './load-own-adapter.ts';
 import { testOwnAdapter } from './test-own-adapter.ts';
 
@@ -36,7 +36,7 @@ async function openChanged(from: string | RegExp, to: string): Promise<OpenedAda
 
 const opened: OpenedAdapter[] = [];
 async function open(named: string): Promise<OpenedAdapter> {
-  const one = await openOwnAdapter(named);
+  const one = await loadOwnAdapter(named);
   opened.push(one);
   await one.adapter.prepare({ options: {} });
   return one;
@@ -93,7 +93,7 @@ describe('the adapter of an operator', () => {
     const builtIn = path.join(folder, `${name}.ts`);
     writeFileSync(builtIn, whole);
 
-    await expect(openOwnAdapter(builtIn)).rejects.toThrow(`the name ${name} belongs to a built-in adapter`);
+    await expect(loadOwnAdapter(builtIn)).rejects.toThrow(`the name ${name} belongs to a built-in adapter`);
   });
 
   test.each([

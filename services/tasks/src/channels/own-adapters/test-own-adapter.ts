@@ -1,7 +1,7 @@
 import { describeAdapterContract } from '../adapter-contract/describe-adapter-contract.ts';
 import { checkFirstAttempt } from '../adapter-contract/extra-field-cases.ts';
 import { openScriptedUpstream } from '../adapter-contract/scripted-upstream.ts';
-import { openOwnAdapter } from './load-own-adapter.ts';
+import { loadOwnAdapter } from './load-own-adapter.ts';
 import { buildFixturesPath, writeTestRecord } from './test-record.ts';
 
 export interface TestedCase {
@@ -15,7 +15,7 @@ export async function testOwnAdapter(
   file: string,
   show: (tested: TestedCase) => void = () => undefined,
 ): Promise<readonly TestedCase[]> {
-  const { name, adapter, facts, text } = await openOwnAdapter(file);
+  const { name, adapter, facts, text } = await loadOwnAdapter(file);
   const tested: TestedCase[] = [];
   const upstream = await openScriptedUpstream();
   try {

@@ -4,7 +4,7 @@ import type { AdapterFacts } from './adapter-facts.ts';
 import * as shapes from './results/result-shapes.ts';
 import { list, text } from './results/shapes.ts';
 import type { Shape } from './results/shapes.ts';
-import type { AdapterSandbox } from './sandbox/open-sandbox.ts';
+import type { AdapterSandbox } from './sandbox/new-sandbox.ts';
 
 /** More than any operation may ask of an upstream. */
 const TURNS_MAX = 100;

@@ -4,7 +4,7 @@ import type { BatchWorld } from '../../../testing/batches/batch-world.ts';
 import { dieAt } from '../../../testing/process-death.ts';
 import type { Batch, NewBatchLine } from '../../domain/batch.ts';
 import { JOBS_TOTAL_SCOPE } from '../../domain/in-flight-scope.ts';
-import { openProcessLiveness } from '../../workers/process-liveness.ts';
+import { newProcessLiveness } from '../../workers/process-liveness.ts';
 import { cancelBatch } from './create-batch.ts';
 
 const open = useBatchWorlds();
@@ -140,7 +140,7 @@ describe.each(SCENARIOS)('a process death with $name', (scenario) => {
       void live(dying, scenario);
       await death;
       const world = await dying.restart();
-      await openProcessLiveness(world.deps, true).recoverAtStart();
+      await newProcessLiveness(world.deps, true).recoverAtStart();
       await world.clock.advance(BATCH_LIMITS.leaseMs);
 
       const ended = await live(world, scenario);

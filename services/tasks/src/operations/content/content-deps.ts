@@ -4,7 +4,7 @@ import type { Secret } from '@reelgate/platform/secret';
 import type { MediaBytes } from '../../clients/media-bytes.ts';
 import type { StoreDeps } from '../deps.ts';
 import type { UploadDeps } from './upload-media.ts';
-import { openStreamPermits } from './content-stream-permits.ts';
+import { newStreamPermits } from './content-stream-permits.ts';
 import type { StreamPermits } from './content-stream-permits.ts';
 
 /** The reads of results at one time. Each holds a connection and about a quarter of a megabyte. */
@@ -18,7 +18,7 @@ export interface ContentDeps extends StoreDeps, UploadDeps {
   readonly linkKey: Secret;
 }
 
-export function openContent(
+export function newContentDeps(
   { clock, log, publicUrl, signingKey }: Foundation,
   { store }: StoreDeps,
   bytes: MediaBytes,
@@ -30,7 +30,7 @@ export function openContent(
     bytes,
     publicUrl,
     linkKey: linkKey(signingKey),
-    reads: openStreamPermits(READS),
-    uploads: openStreamPermits(UPLOADS),
+    reads: newStreamPermits(READS),
+    uploads: newStreamPermits(UPLOADS),
   };
 }

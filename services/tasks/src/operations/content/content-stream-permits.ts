@@ -15,7 +15,7 @@ export interface StreamPermits {
   take(accountId: string): () => void;
 }
 
-export function openStreamPermits({ what, total, perAccount }: StreamLimits): StreamPermits {
+export function newStreamPermits({ what, total, perAccount }: StreamLimits): StreamPermits {
   const held = new Map<string, number>();
   let all = 0;
   return {

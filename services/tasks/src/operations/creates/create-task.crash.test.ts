@@ -9,7 +9,7 @@ import type { Moment } from '../../../testing/process-death.ts';
 import { outcomes } from '../../../testing/store/opened-store.ts';
 import type { Order } from '../../domain/order.ts';
 import type { Task } from '../../domain/task.ts';
-import { openProcessLiveness } from '../../workers/process-liveness.ts';
+import { newProcessLiveness } from '../../workers/process-liveness.ts';
 import { settleFinished } from '../../workers/settle-finished.ts';
 import type { CreateResult } from '../create-context.ts';
 import { reconcileUnknown } from '../recovery/reconcile-unknown.ts';
@@ -104,7 +104,7 @@ async function leftByDeathAt(scenario: Scenario, step: number, moment: Moment): 
 /** The same, once the next process has started. */
 async function afterDeathAt(scenario: Scenario, step: number, moment: Moment): Promise<World> {
   const world = await leftByDeathAt(scenario, step, moment);
-  await openProcessLiveness(world.deps, true).recoverAtStart();
+  await newProcessLiveness(world.deps, true).recoverAtStart();
   return world;
 }
 
@@ -175,7 +175,7 @@ describe.each(SCENARIOS)('a process death while $name', (scenario) => {
       });
 
       const again = await world.restart();
-      await openProcessLiveness(again.deps, true).recoverAtStart();
+      await newProcessLiveness(again.deps, true).recoverAtStart();
       await settleFinished(again.deps);
       await assertKept(again, `${at}, and once more`);
       expect({ at, submissions: again.upstream.submitted.length }).toEqual({ at, submissions });
@@ -226,10 +226,10 @@ describe('a process death during the recovery from another death', () => {
     for (let second = 1; second <= 2 * RECOVERY_STEPS; second += 1) {
       const dying = await leftByDeathAt(scenario, step, moment);
       const death = dieAt(dying.journal, Math.ceil(second / 2), second % 2 === 0 ? 'after' : 'before');
-      void openProcessLiveness(dying.deps, true).recoverAtStart();
+      void newProcessLiveness(dying.deps, true).recoverAtStart();
       await death;
       const world = await dying.restart();
-      await openProcessLiveness(world.deps, true).recoverAtStart();
+      await newProcessLiveness(world.deps, true).recoverAtStart();
       await world.clock.advance(MINUTE_MS);
       await settleFinished(world.deps);
       await assertKept(world, `at the ${second}th moment of the recovery`);

@@ -38,7 +38,7 @@ const BEGIN = { attributes: { 'db.operation.name': 'INSERT', 'db.collection.name
 export async function createTask(deps: Deps, request: CreateRequest, signal?: AbortSignal): Promise<CreateResult> {
   const admitted = await admitCreate(deps, request);
   if ('earlier' in admitted) return answerReplay(request, admitted.earlier);
-  const create = openCreate(deps, request, admitted, signal);
+  const create = newCreateContext(deps, request, admitted, signal);
   const { id: taskId } = create.task;
   deps.creating.set(taskId, 'working');
   try {
@@ -66,7 +66,7 @@ async function replayAfterRace(deps: Deps, request: CreateRequest): Promise<Crea
   return answerReplay(request, earlier);
 }
 
-function openCreate(
+function newCreateContext(
   deps: Deps,
   request: CreateRequest,
   resolved: ResolvedOrder,

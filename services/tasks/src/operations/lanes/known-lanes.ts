@@ -5,7 +5,7 @@ export interface KnownLanes {
   /** A task waits in this lane. A lane that this process did not know is announced to the other processes. */
   add(lane: string): void;
   /** Another process announced that a task waits in this lane. The next pass finds its tasks. */
-  hear(lane: string): void;
+  learn(lane: string): void;
   /** Forgets the others: these are the lanes that the store has now. */
   replace(lanes: readonly string[]): void;
 }
@@ -14,7 +14,7 @@ export interface KnownLanes {
 const LANES_MAX = 10_000;
 
 /** `announce` may be lost: each process also looks by itself. */
-export function openKnownLanes(announce: (lane: string) => void): KnownLanes {
+export function newKnownLanes(announce: (lane: string) => void): KnownLanes {
   let known = new Set<string>();
   return {
     get size() {
@@ -26,7 +26,7 @@ export function openKnownLanes(announce: (lane: string) => void): KnownLanes {
       known.add(lane);
       announce(lane);
     },
-    hear: (lane) => {
+    learn: (lane) => {
       if (known.size < LANES_MAX) known.add(lane);
     },
     replace: (lanes) => {

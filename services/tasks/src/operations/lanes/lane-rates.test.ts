@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { LANES_MAX, estimateWaitMs, openLaneRates } from './lane-rates.ts';
+import { LANES_MAX, estimateWaitMs, newLaneRates } from './lane-rates.ts';
 
 const SECOND_MS = 1000;
 const START = Date.UTC(2026, 0, 1);
 
 function opened() {
   const clock = fakeClock(START);
-  const rates = openLaneRates(clock);
+  const rates = newLaneRates(clock);
   const record = (turns: number, lane = 'lane'): void => {
     for (let turn = 0; turn < turns; turn += 1) rates.record(lane);
   };
@@ -50,7 +50,7 @@ describe('the rate of a lane', () => {
 
   test('is as many times that of this process as there are processes', async () => {
     const clock = fakeClock(START);
-    const rates = openLaneRates(clock, () => 3);
+    const rates = newLaneRates(clock, () => 3);
     rates.record('lane');
     await clock.advance(60 * SECOND_MS);
 

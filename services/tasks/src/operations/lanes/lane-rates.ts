@@ -28,7 +28,7 @@ interface Ring {
 }
 
 /** Keeps `LANES_MAX` lanes, those with the latest turns. `replicas`: the number of live processes. */
-export function openLaneRates(clock: Clock, replicas = (): number => 1): LaneMeter {
+export function newLaneRates(clock: Clock, replicas = (): number => 1): LaneMeter {
   const lanes = new Map<string, Ring>();
   const readBucket = (): number => Math.floor(clock.now() / BUCKET_MS);
   return {

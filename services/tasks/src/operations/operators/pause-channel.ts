@@ -32,7 +32,7 @@ export interface PausedChannels {
 }
 
 /** `changed` is called after a read that found other pauses than the last one. */
-export function openPausedChannels(store: PauseReader, clock: Clock, changed: () => void): PausedChannels {
+export function newPausedChannels(store: PauseReader, clock: Clock, changed: () => void): PausedChannels {
   let paused: ReadonlyMap<string, Pause> = new Map();
   let begun = 0;
   let latest = 0;

@@ -14,13 +14,13 @@ export interface SharedWaitsDeps {
 /** The waits that upstreams ask for, which all processes obey, also one that has just started. */
 export interface SharedWaits extends AskedWaits {
   /** Another process announced a wait. The waits of the gateway's channels are kept here too. */
-  hear(wait: AskedWait): void;
+  receive(wait: AskedWait): void;
   /** Reads the waits that others have written, and removes those that are over. */
   read(): Promise<void>;
 }
 
 /** This process obeys a wait at once, others as soon as they receive or read it. */
-export function openSharedWaits({ operators, announce, clock, log }: SharedWaitsDeps): SharedWaits {
+export function newSharedWaits({ operators, announce, clock, log }: SharedWaitsDeps): SharedWaits {
   const keep = (wait: AskedWait): void => {
     operators.noteWait(wait).catch((error: unknown) => {
       log.warn({ channel: wait.peer, err: error }, 'the wait that an upstream asks for could not be written');
@@ -34,7 +34,7 @@ export function openSharedWaits({ operators, announce, clock, log }: SharedWaits
   });
   return {
     ...waits,
-    hear: (wait) => {
+    receive: (wait) => {
       if (waits.learn([wait])) keep(wait);
     },
     read: async () => {

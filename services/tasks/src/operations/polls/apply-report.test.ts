@@ -244,7 +244,10 @@ describe('an unknown status', () => {
     });
     expect(await reasons(world)).toEqual([]);
     expect(await world.deps.store.events(id)).toContainEqual(
-      expect.objectContaining({ type: 'attention_resolved', detailJson: '{"resolution":"mended","actor":"service"}' }),
+      expect.objectContaining({
+        type: 'attention_resolved',
+        detailJson: '{"resolution":"repaired","actor":"service"}',
+      }),
     );
   });
 

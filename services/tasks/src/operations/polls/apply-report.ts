@@ -7,7 +7,7 @@ import type { Note, Progress } from '../../store/task-store.ts';
 import { raiseAttention } from '../ends/raise-attention.ts';
 import type { Deps } from '../deps.ts';
 import { endTask } from '../ends/end-task.ts';
-import { toPublicFailure, toUpstreamFailure } from '../ends/tell-failure.ts';
+import { toPublicFailure, toUpstreamFailure } from '../ends/public-failure.ts';
 import { inWorkSpan, traceToPassOn } from '../tracing/work-span.ts';
 import { pollAsPlanned, postponePoll } from './postpone-poll.ts';
 
@@ -18,7 +18,7 @@ const PROGRESS_RUNNING = 10;
 const NO_RESULT = 'no_result';
 /** Polls in a row that report a success without a result, the last of which ends the task. They take about a quarter of an hour. */
 const POLLS_WITHOUT_RESULT_MAX = 20;
-const RESOLVED_BY_SERVICE = { resolution: 'mended', actor: 'service' };
+const RESOLVED_BY_SERVICE = { resolution: 'repaired', actor: 'service' };
 
 type Apply<P extends Report['phase']> = (
   deps: Deps,

@@ -82,7 +82,7 @@ function assertMayCall({ log }: Deps, signature: CallbackVerdict, fields: object
 
 /** Callbacks come with a trace of their own, from a foreign service. A callback without an effect has no span here. */
 function traceCallback(deps: Deps, task: Task, carrier: string | undefined): void {
-  workSpan(deps, task, 'callback heard', { kind: 'consumer', links: carrier === undefined ? [] : [carrier] }).end();
+  workSpan(deps, task, 'callback received', { kind: 'consumer', links: carrier === undefined ? [] : [carrier] }).end();
 }
 
 /** Returns whether the task adopted the work. */

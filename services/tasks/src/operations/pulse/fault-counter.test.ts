@@ -3,7 +3,7 @@ import { newIds } from '@reelgate/platform/ids';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { NewChannelFailure, FaultRow } from '../../domain/faults.ts';
 import { aTask } from '../../../testing/tasks.ts';
-import { FAILURES_MAX, SUBJECTS_MAX, openFaultCounter } from './fault-counter.ts';
+import { FAILURES_MAX, SUBJECTS_MAX, newFaultCounter } from './fault-counter.ts';
 
 const MINUTE_MS = 60_000;
 const START = Date.UTC(2026, 0, 1);
@@ -12,7 +12,7 @@ function opened() {
   const clock = fakeClock(START);
   const written: { readonly faults: readonly FaultRow[]; readonly failures: readonly NewChannelFailure[] }[] = [];
   const store = { away: false };
-  const counter = openFaultCounter({
+  const counter = newFaultCounter({
     clock,
     newId: newIds(clock),
     processId: 'proc_1',

@@ -43,7 +43,7 @@ interface CountedSubject {
 }
 
 /** Counts in memory, so that a count costs no statement. What was not written when the process dies is lost. */
-export function openFaultCounter({ clock, newId, store, processId, isModel }: FaultCounterOptions): FaultCounter {
+export function newFaultCounter({ clock, newId, store, processId, isModel }: FaultCounterOptions): FaultCounter {
   const counted = newFaultCounts();
   const failures = newLastFailures();
   const note = (channel: string, kind: ChannelFailureKind, taskId: string, error: string): void => {

@@ -4,7 +4,7 @@ import type { Cause } from '../../domain/failure-cause.ts';
 import { CHANNELS_MAX, answerPercentile } from '../../domain/minute-counts.ts';
 import type { MinuteRow } from '../../domain/minute-counts.ts';
 import { aTask } from '../../../testing/tasks.ts';
-import { openMinuteCounter } from './minute-counter.ts';
+import { newMinuteCounter } from './minute-counter.ts';
 
 const MINUTE_MS = 60_000;
 const START = Date.UTC(2026, 0, 1);
@@ -13,7 +13,7 @@ function opened() {
   const clock = fakeClock(START);
   const written: MinuteRow[][] = [];
   const store = { away: false };
-  const counter = openMinuteCounter(
+  const counter = newMinuteCounter(
     clock,
     {
       writeMinutes: async (_process, rows) => {

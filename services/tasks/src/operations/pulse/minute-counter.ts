@@ -72,7 +72,7 @@ interface Minute {
 }
 
 /** Counts in memory, so that a count costs no statement. What was not written when the process dies is lost. */
-export function openMinuteCounter(clock: Clock, store: MinuteStore, processId: string): MinuteCounter {
+export function newMinuteCounter(clock: Clock, store: MinuteStore, processId: string): MinuteCounter {
   const minutes = new Map<number, Minute>();
   let latest: Minute | undefined;
   const current = (): Minute => {

@@ -5,8 +5,8 @@ import { QueueClass, QueueWait } from '@reelgate/proto/tasks/v1/queue';
 import { nameLane } from '../../domain/lane.ts';
 import type { FoundPlace } from '../../store/queue-store.ts';
 import { toQueuePlace } from './describe-place.ts';
-import { openKnownLanes } from '../lanes/known-lanes.ts';
-import { openLaneRates } from '../lanes/lane-rates.ts';
+import { newKnownLanes } from '../lanes/known-lanes.ts';
+import { newLaneRates } from '../lanes/lane-rates.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const LANE = nameLane({ kind: 'generation', model: 'fast', without: [], class: 'batch' });
@@ -14,9 +14,9 @@ const LANE = nameLane({ kind: 'generation', model: 'fast', without: [], class: '
 /** The place with the changes of the test, in a lane with 6 turns in a minute. */
 function describePlace(changes: Partial<FoundPlace>) {
   const clock = fakeClock(START);
-  const rates = openLaneRates(clock);
+  const rates = newLaneRates(clock);
   for (let turn = 0; turn < 2; turn += 1) rates.record(LANE);
-  const queue = { limits: undefined, lanes: openKnownLanes(() => undefined), rates };
+  const queue = { limits: undefined, lanes: newKnownLanes(() => undefined), rates };
   return toQueuePlace(
     { clock, queue },
     {

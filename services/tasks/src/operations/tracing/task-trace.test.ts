@@ -8,7 +8,7 @@ import { dieAt } from '../../../testing/process-death.ts';
 import type { PollResult } from '../../channels/channel.ts';
 import type { Task } from '../../domain/task.ts';
 import { channelPoller } from '../../workers/poll-channel.ts';
-import { openProcessLiveness } from '../../workers/process-liveness.ts';
+import { newProcessLiveness } from '../../workers/process-liveness.ts';
 import { settleFinished } from '../../workers/settle-finished.ts';
 import { resolveAttention } from '../attention/resolve-attention.ts';
 import { cancelTask } from '../ends/cancel-task.ts';
@@ -131,7 +131,7 @@ describe('a task whose create is recorded', () => {
 
     for (let time = 0; time < 3; time += 1) await handle(token, { headers: {}, body: Buffer.alloc(0) }, call);
 
-    expect(world.tracing.named('callback heard')).toMatchObject([
+    expect(world.tracing.named('callback received')).toMatchObject([
       { kind: 'consumer', parent: task.trace, links: [call.carrier] },
     ]);
   });
@@ -239,7 +239,7 @@ describe('the span of a task is written once', () => {
     void create(world);
     await dead;
     const next = await world.restart();
-    await openProcessLiveness(next.deps, true).recoverAtStart();
+    await newProcessLiveness(next.deps, true).recoverAtStart();
 
     expect(taskSpans(world)).toMatchObject([{ failed: 'interrupted' }]);
     expect(world.tracing.named('recover create')).toMatchObject([{ attributes: { 'reelgate.resumed': true } }]);

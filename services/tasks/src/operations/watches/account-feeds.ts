@@ -1,7 +1,7 @@
 import type { Task } from '../../domain/task.ts';
 import { matchesFilter } from '../../domain/task.ts';
 import type { Change, ChangeFilter } from '../../store/task-store.ts';
-import { openNotifier } from './notifier.ts';
+import { newNotifier } from './notifier.ts';
 import type { Notifier } from './notifier.ts';
 
 /** Tasks that one slow reader may leave waiting. Beyond it they are dropped, and read again when it goes on. */
@@ -25,7 +25,7 @@ export interface WatchedAccounts {
   forgetBefore(at: number): void;
 }
 
-export function openWatchedAccounts(): WatchedAccounts {
+export function newWatchedAccounts(): WatchedAccounts {
   const watched = new Map<string, Set<AccountFeed>>();
   const delivered = new Map<string, number>();
   const remember = ({ id, version }: Change): void => {
@@ -86,8 +86,8 @@ export interface AccountFeed extends Notifier {
 }
 
 /** `completeUpTo`: everything that changed before this time has been offered. */
-export function openAccountFeed(filter: ChangeFilter, completeUpTo: () => number): AccountFeed {
-  const { notify, wait } = openNotifier();
+export function newAccountFeed(filter: ChangeFilter, completeUpTo: () => number): AccountFeed {
+  const { notify, wait } = newNotifier();
   const waiting = new Map<string, TakenChange>();
   let droppedSince: number | undefined;
   const since = (): number => {

@@ -5,7 +5,7 @@ export interface Notifier {
   readonly wait: () => Promise<void>;
 }
 
-export function openNotifier(): Notifier {
+export function newNotifier(): Notifier {
   let isNotified = false;
   let wake: (() => void) | undefined;
   return {

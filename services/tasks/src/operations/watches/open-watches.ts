@@ -34,7 +34,7 @@ export interface OpenWatch {
   close(): void;
 }
 
-export function openWatches(clock: Clock): OpenWatches {
+export function newOpenWatches(clock: Clock): OpenWatches {
   const watches = new Set<{ readonly method: WatchMethod; readonly feed: Notifier; dueAt: number }>();
   return {
     open: (method, feed, signal) => {

@@ -1,6 +1,6 @@
 import type { Task } from '../../domain/task.ts';
 import { taskNotFound } from '../task-refusals.ts';
-import { openNotifier } from './notifier.ts';
+import { newNotifier } from './notifier.ts';
 import type { Notifier } from './notifier.ts';
 
 /** The tasks that are watched one by one, each with its watches. */
@@ -19,7 +19,7 @@ export interface WatchedTasks {
   deliver(taskId: string, task: Task | undefined): void;
 }
 
-export function openWatchedTasks(): WatchedTasks {
+export function newWatchedTasks(): WatchedTasks {
   const watched = new Map<string, { version: number | undefined; readonly feeds: Set<TaskFeed> }>();
   const opening = new Map<string, Set<TaskFeed>>();
   return {
@@ -69,8 +69,8 @@ export interface TaskFeed extends Notifier {
   fail(error: unknown): void;
 }
 
-export function openTaskFeed(accountId: string): TaskFeed {
-  const { notify, wait } = openNotifier();
+export function newTaskFeed(accountId: string): TaskFeed {
+  const { notify, wait } = newNotifier();
   let known = Number.NEGATIVE_INFINITY;
   let newest: Task | undefined;
   let failure: { readonly error: unknown } | undefined;

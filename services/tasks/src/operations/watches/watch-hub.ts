@@ -2,9 +2,9 @@ import type { Clock } from '@reelgate/platform/clock';
 import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { ChangeFilter, ChangePosition, TaskLister, VersionReader } from '../../store/task-store.ts';
-import { openAccountFeed, openWatchedAccounts } from './account-feeds.ts';
+import { newAccountFeed, newWatchedAccounts } from './account-feeds.ts';
 import type { AccountFeed, WatchedAccounts } from './account-feeds.ts';
-import { openTaskFeed, openWatchedTasks } from './task-feeds.ts';
+import { newTaskFeed, newWatchedTasks } from './task-feeds.ts';
 import type { TaskFeed, WatchedTasks } from './task-feeds.ts';
 
 /** Tasks that one SELECT reads. */
@@ -57,12 +57,12 @@ interface HubState extends HubDeps {
   reading: Promise<void>;
 }
 
-export function openWatchHub(deps: HubDeps): WatchHub {
+export function newWatchHub(deps: HubDeps): WatchHub {
   const { clock, wake } = deps;
   const state: HubState = {
     ...deps,
-    tasks: openWatchedTasks(),
-    accounts: openWatchedAccounts(),
+    tasks: newWatchedTasks(),
+    accounts: newWatchedAccounts(),
     hints: new Set(),
     sweptAt: clock.now(),
     reading: Promise.resolve(),
@@ -70,7 +70,7 @@ export function openWatchHub(deps: HubDeps): WatchHub {
   const { tasks, accounts, hints } = state;
   return {
     openTask: (accountId, taskId) => {
-      const feed = openTaskFeed(accountId);
+      const feed = newTaskFeed(accountId);
       tasks.open(taskId, feed);
       wake();
       return feed;
@@ -105,7 +105,7 @@ async function openAccount(state: HubState, filter: ChangeFilter): Promise<Accou
   const { accounts, clock } = state;
   const openedAt = clock.now();
   if (!accounts.has(filter.accountId)) await skipEarlier(state, filter.accountId);
-  const feed = openAccountFeed(filter, () => Math.min(clock.now(), Math.max(openedAt, state.sweptAt)));
+  const feed = newAccountFeed(filter, () => Math.min(clock.now(), Math.max(openedAt, state.sweptAt)));
   accounts.open(feed);
   state.wake();
   return feed;

@@ -1,6 +1,6 @@
 import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
-import { openNotifier } from '../watches/notifier.ts';
+import { newNotifier } from '../watches/notifier.ts';
 import type { Notifier } from '../watches/notifier.ts';
 import type { EventPlaceReader } from '../../store/webhook-store.ts';
 
@@ -26,20 +26,20 @@ export interface EventHub {
 }
 
 interface OpenFeed extends EventFeed {
-  tell(): void;
+  notifyOfNews(): void;
 }
 
 /** `wake` starts a pass at once. */
-export function openEventHub(store: EventPlaceReader, wake: () => void): EventHub {
+export function newEventHub(store: EventPlaceReader, wake: () => void): EventHub {
   const feeds = new Map<string, Set<OpenFeed>>();
   /** Every event up to this place has been announced. Undefined before the first read. */
-  let toldUpTo: number | undefined;
+  let announcedUpTo: number | undefined;
   return {
     open: (accountId) => {
-      const feed = openFeed();
+      const feed = newFeed();
       const ofAccount = feeds.get(accountId) ?? new Set();
       feeds.set(accountId, ofAccount.add(feed));
-      if (toldUpTo === undefined) wake();
+      if (announcedUpTo === undefined) wake();
       return feed;
     },
     close: (accountId, feed) => {
@@ -49,30 +49,30 @@ export function openEventHub(store: EventPlaceReader, wake: () => void): EventHu
     },
     pass: async () => {
       if (feeds.size === 0) {
-        toldUpTo = undefined;
+        announcedUpTo = undefined;
         return NOTHING_DUE;
       }
-      if (toldUpTo === undefined) {
-        toldUpTo = await store.lastPlace();
+      if (announcedUpTo === undefined) {
+        announcedUpTo = await store.lastPlace();
         // A stream may have read before an event that this place covers.
-        for (const ofAccount of feeds.values()) for (const feed of ofAccount) feed.tell();
+        for (const ofAccount of feeds.values()) for (const feed of ofAccount) feed.notifyOfNews();
         return 0;
       }
-      const places = await store.lastPlaces(toldUpTo, EVENTS_MAX);
-      toldUpTo = Math.max(toldUpTo, ...places.map(({ seq }) => seq));
-      for (const { accountId } of places) for (const feed of feeds.get(accountId) ?? []) feed.tell();
+      const places = await store.lastPlaces(announcedUpTo, EVENTS_MAX);
+      announcedUpTo = Math.max(announcedUpTo, ...places.map(({ seq }) => seq));
+      for (const { accountId } of places) for (const feed of feeds.get(accountId) ?? []) feed.notifyOfNews();
       return places.length;
     },
   };
 }
 
-function openFeed(): OpenFeed {
-  const { notify, wait } = openNotifier();
+function newFeed(): OpenFeed {
+  const { notify, wait } = newNotifier();
   let hasNews = true;
   return {
     notify,
     wait,
-    tell: () => {
+    notifyOfNews: () => {
       hasNews = true;
       notify();
     },

@@ -27,7 +27,7 @@ async function take(stream: AsyncGenerator<EventMessage>, count: number): Promis
   return got;
 }
 
-/** Dispatches, and has the hub tell the streams. */
+/** Dispatches, and has the hub notify the streams. */
 async function publish(world: DeliveryWorld, ...ids: readonly string[]): Promise<void> {
   await world.happen(...ids.map((id) => ({ id })));
   await world.dispatch();

@@ -151,8 +151,8 @@ function addressEvents(
 ): readonly AddressedEvent[] {
   return events.flatMap((event) => {
     const { accountId, type, url } = event;
-    const hearing = (endpoints.get(accountId) ?? []).filter(({ eventTypes }) => eventTypes.includes(type));
-    const addressed: AddressedEvent[] = hearing.map(({ id }) => ({
+    const subscribed = (endpoints.get(accountId) ?? []).filter(({ eventTypes }) => eventTypes.includes(type));
+    const addressed: AddressedEvent[] = subscribed.map(({ id }) => ({
       event,
       receiver: { id, accountId, endpointId: id },
       url: null,

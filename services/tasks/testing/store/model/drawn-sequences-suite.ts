@@ -94,7 +94,7 @@ function openProcesses<State extends DrawnContent, Store>(
   return { stores: [openStore(sql, 'a', shardsMax), openStore(other, 'b', shardsMax)], sql };
 }
 
-function openModels<State extends DrawnContent, Store>(
+function newModels<State extends DrawnContent, Store>(
   { openModel }: DrawnSubject<State, Store>,
   state: State,
 ): Processes<Store> {
@@ -111,7 +111,7 @@ async function compareEngines<State extends DrawnContent, Store>(
     postgres.withDatabase(async (openPostgres) => {
       const story = newStory();
       const state = subject.newState();
-      const models = openModels(subject, state);
+      const models = newModels(subject, state);
       const onSqlite = openProcesses(subject, openSqlite, shardsMax);
       const onPostgres = openProcesses(subject, openPostgres, shardsMax);
       let at = START;
@@ -236,7 +236,7 @@ async function runPrefix<State extends DrawnContent, Store>(
   story: Story,
 ): Promise<{ readonly state: State; readonly at: number }> {
   const state = subject.newState();
-  const models = openModels(subject, state);
+  const models = newModels(subject, state);
   let at = START;
   for (const step of steps) {
     at += step.afterMs;

@@ -35,7 +35,7 @@ export function modelWebhookStore(state: WebhooksState, process: string): Modell
 }
 
 /** Opens the store as a process does, with the ids of the model. */
-export function openModelledWebhooks(sql: Sql, process: string): ModelledWebhooks {
+export function newModelledWebhooks(sql: Sql, process: string): ModelledWebhooks {
   return withTimedIds(process, (newId) => {
     const writeEvent = sqlEventWrites(newId);
     return {

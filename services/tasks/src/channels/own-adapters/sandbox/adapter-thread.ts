@@ -8,7 +8,7 @@ import { constants, setPriority } from 'node:os';
 import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '@reelgate/platform/clock';
-import { EngineFault, openEngine } from './engine.ts';
+import { EngineFault, createEngine } from './engine.ts';
 import type { Engine } from './engine.ts';
 import type { Question } from './questions.ts';
 import { KEPT_BYTES_MAX } from './sandbox-bounds.ts';
@@ -64,7 +64,7 @@ function report(said: ThreadReport): void {
 
 async function loadAdapter({ file, text }: ThreadAdapter): Promise<Engine | undefined> {
   try {
-    return await openEngine({ kit: readKit(), file, code: stripTypes(text, file) });
+    return await createEngine({ kit: readKit(), file, code: stripTypes(text, file) });
   } catch (error) {
     if (!(error instanceof EngineFault)) throw error;
     report({ kind: 'unloadable', line: error.line, reason: error.message });

@@ -41,12 +41,12 @@ export class EngineFault extends Error {
  * Creates an engine for one adapter: QuickJS as WebAssembly. Code in it reaches the language, the kit, and the memory
  * of the engine. Its only function of ours is the loader of modules, which at first knows the kit, and then no module.
  */
-export async function openEngine({ kit, file, code }: EngineSources): Promise<Engine> {
+export async function createEngine({ kit, file, code }: EngineSources): Promise<Engine> {
   const quickjs = await newQuickJSWASMModuleFromVariant(QUICKJS);
   const runtime = quickjs.newRuntime();
   runtime.setMaxStackSize(STACK_BYTES_MAX);
   runtime.setMemoryLimit(MEMORY_BYTES_MAX);
-  const inside = openInside(runtime, file);
+  const inside = createInside(runtime, file);
   const loaded = inside.within(LOAD_MS_MAX, () => loadDriver(inside, runtime, { kit, file, code }));
   return {
     drive: (text) => {
@@ -68,7 +68,7 @@ interface Inside {
   readonly evaluate: (code: string, name: string, type: 'global' | 'module') => QuickJSHandle;
 }
 
-function openInside(runtime: QuickJSRuntime, file: string): Inside {
+function createInside(runtime: QuickJSRuntime, file: string): Inside {
   const context = runtime.newContext();
   let [used, allowed, isLate] = [process.threadCpuUsage(), Infinity, false];
   // other work on a busy machine does not consume this processor time

@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { openOwnAdapter } from '../load-own-adapter.ts';
-import { openSandbox } from './open-sandbox.ts';
-import type { AdapterSandbox } from './open-sandbox.ts';
+import { loadOwnAdapter } from '../load-own-adapter.ts';
+import { newSandbox } from './new-sandbox.ts';
+import type { AdapterSandbox } from './new-sandbox.ts';
 import { wrapAdapter } from '../wrap-adapter.ts';
 
 const SECRET = 'a-secret-of-the-environment';
@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 async function openCalls() {
-  const sandbox = openSandbox({ file: path.join(folder, 'hostile.ts'), text: HOSTILE });
+  const sandbox = newSandbox({ file: path.join(folder, 'hostile.ts'), text: HOSTILE });
   opened.push(sandbox);
   const adapter = wrapAdapter(FACTS, sandbox);
   await adapter.prepare({ options: {} });
@@ -394,6 +394,6 @@ describe('the file of an adapter is refused if its body', () => {
     const file = path.join(folder, 'refused.ts');
     writeFileSync(file, text);
 
-    await expect(openOwnAdapter(file)).rejects.toThrow(reason);
+    await expect(loadOwnAdapter(file)).rejects.toThrow(reason);
   });
 });

@@ -10,7 +10,7 @@ export interface Question {
 /** The questions that wait for their answers, oldest first. */
 export interface Questions<Answer> {
   /** Adds a question, and announces it. Rejects if the answer is an error, if it is late, or if too many wait. */
-  ask(text: string, tell: (question: Question) => void): Promise<Answer>;
+  ask(text: string, announce: (question: Question) => void): Promise<Answer>;
   /** Answers a question. One that is no longer waited for is passed over. */
   answer(id: number, answer: Answer | Error): void;
   answerAll(error: Error): void;
@@ -26,7 +26,7 @@ interface OpenQuestion<Answer> extends Question {
   waitedMs: number;
 }
 
-export function openQuestions<Answer>(): Questions<Answer> {
+export function newQuestions<Answer>(): Questions<Answer> {
   const waiting = new Map<number, OpenQuestion<Answer>>();
   let newest = 0;
   const answer = (id: number, said: Answer | Error): void => {
@@ -36,7 +36,7 @@ export function openQuestions<Answer>(): Questions<Answer> {
     else one?.resolve(said);
   };
   return {
-    ask: (text, tell) =>
+    ask: (text, announce) =>
       new Promise((resolve, reject) => {
         if (waiting.size >= WAITING_MAX) {
           reject(new Error(`has ${WAITING_MAX} questions to answer before this one`));
@@ -44,7 +44,7 @@ export function openQuestions<Answer>(): Questions<Answer> {
         }
         const question = { id: (newest += 1), text, resolve, reject, waitedMs: 0 };
         waiting.set(question.id, question);
-        tell(question);
+        announce(question);
       }),
     answer,
     answerAll: (error) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { toPublicFailure, toUpstreamFailure } from './tell-failure.ts';
+import { toPublicFailure, toUpstreamFailure } from './public-failure.ts';
 
 const UPSTREAM_ID = 'cgt-20260606160057-6bbjd';
 const shown = (message: string, code = 'failed') => toPublicFailure({ code, message }, UPSTREAM_ID);
@@ -54,7 +54,7 @@ describe('the text of a failure that a client reads', () => {
     ['safety', 'Failure to pass the risk control system', 'the generator refused the content'],
     ['image_too_small', 'Support code: 12', 'the generator could not use the media of this task'],
     ['InvalidParameter.X', 'ValueError', 'the generator refused the parameters of this task'],
-  ])('that has the code %s and nothing to tell says what the code says: %s', (code, message, expected) => {
+  ])('that has the code %s and no word to show says what the code says: %s', (code, message, expected) => {
     expect(shown(message, code).message).toBe(expected);
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { useJobWorlds } from '../../testing/jobs/open-job-world.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import { leaseJobs, startJob } from '../operations/jobs/work-jobs.ts';
-import { tellAttention, tellJobAttention } from './tell-attention.ts';
+import { notifyAttention, notifyJobAttention } from './notify-attention.ts';
 
 const open = useWorlds();
 const openJobs = useJobWorlds();
@@ -13,7 +13,7 @@ async function withTold() {
   const { deps, create } = await open();
   const { task } = await create();
   const told: string[] = [];
-  const store = tellAttention(deps.store, (id) => told.push(id));
+  const store = notifyAttention(deps.store, (id) => told.push(id));
   const raise = () => store.raise({ taskId: task.id, reason: 'unknown_status', detail: '', since: AT });
   return { store, id: task.id, told, raise };
 }
@@ -45,7 +45,7 @@ test('a job that ends with an unknown outcome is told of', async () => {
   const { lease } = await leaseJobs(deps, 'worker_1', 1);
   await startJob(deps, { jobId: job.id, lease });
   const told: string[] = [];
-  const store = tellJobAttention(deps.jobs, (id) => told.push(id));
+  const store = notifyJobAttention(deps.jobs, (id) => told.push(id));
   const failure = { code: 'outcome_unknown', message: '' };
   const attention = { reason: 'unknown_outcome', detail: '' };
 

@@ -5,7 +5,7 @@ import { systemClock } from '@reelgate/platform/clock';
 import { OwnAdapterFault } from '../own-adapter-fault.ts';
 import { readPlainJson } from '../results/plain-json.ts';
 import type { ThreadAdapter, ThreadReport } from './adapter-thread.ts';
-import { openQuestions } from './questions.ts';
+import { newQuestions } from './questions.ts';
 import type { Question } from './questions.ts';
 import { allowMoreMs } from './sandbox-bounds.ts';
 
@@ -33,8 +33,8 @@ export interface AdapterSandbox {
  * time ends with that thread, and the next thread gets those behind it: a question is a pure computation, so it can be
  * asked again. Threads that end so one after another start ever later.
  */
-export function openSandbox(adapter: ThreadAdapter): AdapterSandbox {
-  const questions = openQuestions<Json>();
+export function newSandbox(adapter: ThreadAdapter): AdapterSandbox {
+  const questions = newQuestions<Json>();
   let thread: AdapterThread | undefined;
   let [isWatched, failuresInARow, pausedMs] = [false, 0, 0];
 
@@ -50,7 +50,7 @@ export function openSandbox(adapter: ThreadAdapter): AdapterSandbox {
     else questions.answer(questions.oldest()?.id ?? 0, error);
     void drop();
   };
-  const hear = (said: ThreadReport): void => {
+  const receive = (said: ThreadReport): void => {
     if (said.kind === 'unloadable') fail(new OwnAdapterFault(adapter.file, said.line, said.reason));
     else if (said.kind === 'ready') for (const question of questions.list()) thread?.ask(question);
     else if (said.kind === 'idle') void (questions.oldest() === undefined && drop());
@@ -66,7 +66,7 @@ export function openSandbox(adapter: ThreadAdapter): AdapterSandbox {
     if (isWatched) return;
     isWatched = true;
     for (let oldest = questions.oldest(); oldest !== undefined; oldest = questions.oldest()) {
-      if (thread === undefined && pausedMs <= 0) thread = startThread(adapter, hear, fail);
+      if (thread === undefined && pausedMs <= 0) thread = startThread(adapter, receive, fail);
       await systemClock.sleep(WATCH_MS);
       pausedMs -= WATCH_MS;
       questions.wait(WATCH_MS);
@@ -100,7 +100,7 @@ interface AdapterThread {
 /** Starts the thread of an adapter. It keeps no process alive, and has no variable of the environment. */
 function startThread(
   adapter: ThreadAdapter,
-  hear: (said: ThreadReport) => void,
+  receive: (said: ThreadReport) => void,
   fail: (error: Error) => void,
 ): AdapterThread {
   const worker = new Worker(new URL('./adapter-thread.ts', import.meta.url), {
@@ -114,7 +114,7 @@ function startThread(
   worker.on('message', (said: ThreadReport) => {
     silentMs = 0;
     isReady ||= said.kind === 'ready';
-    hear(said);
+    receive(said);
   });
   worker.on('error', () => {
     fail(new Error('broke its engine, and was stopped'));
