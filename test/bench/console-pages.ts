@@ -45,8 +45,18 @@ const OPERATOR_READS: readonly (string | PageCalls)[] = [
   '/tasks?model=Beta-V1&account=demo',
   '/channels',
   ['money', ['billing.AccountService/GetMoney', LAST_MONTH], ['billing.AccountService/ListPrices', {}]],
-  '/accounts',
-  '/accounts/demo',
+  ['accounts', ['billing.AccountService/ListAccounts', { limit: 50 }]],
+  [
+    'account',
+    ['billing.AccountService/GetAccount', { id: 'demo' }],
+    ['billing.AccountService/ListTokens', { accountId: 'demo' }],
+    ['billing.AccountService/ListCredits', { accountId: 'demo' }],
+    ['billing.AccountService/ListActs', { subject: 'demo' }],
+    [
+      'billing.UsageService/GetUsage',
+      { ...{ accountId: 'demo', ...LAST_MONTH }, ...{ groupBy: 'USAGE_GROUP_DAY', splitBy: 'USAGE_GROUP_MODEL' } },
+    ],
+  ],
 ];
 
 type Read = (page: string | PageCalls) => Promise<number>;

@@ -136,17 +136,18 @@ function suite(shape: Shape, bus?: () => string): void {
     'a repeated click credits an account once, and the act has the name of the operator',
     async () => {
       const ada = await asOperator();
-      const credit = { amount: '5.25', reason: 'an invoice', requestId: 'click-0001' };
-      await ada('POST', '/accounts/other/credit', credit);
-      const { json } = await ada('POST', '/accounts/other/credit', credit);
-      const other = { ...credit, amount: '6' };
-      const refused = await ada('POST', '/accounts/other/credit', other);
-      const view = (await ada('GET', '/accounts/other')).json;
+      const credit = { id: 'other', amountNanos: '5250000000', reason: 'an invoice', requestId: 'click-0001' };
+      const book = (request: object) => askRpc(ada, 'billing.AccountService/CreditAccount', request);
+      await book(credit);
+      const { answer } = await book(credit);
+      const { refusal } = await book({ ...credit, amountNanos: '6000000000' });
+      const { credits } = (await askRpc(ada, 'billing.AccountService/ListCredits', { accountId: 'other' })).answer;
+      const { acts } = (await askRpc(ada, 'billing.AccountService/ListActs', { subject: 'other' })).answer;
 
-      expect(json.balance).toEqual({ amount: '105.25', currency: 'USD' });
-      expect({ status: refused.status, param: refused.json.error.param }).toEqual({ status: 409, param: 'requestId' });
-      expect(view.acts).toMatchObject([{ actor: 'ada', action: 'account_credited', reason: 'an invoice' }]);
-      expect(view.credits).toMatchObject([{ amount: { amount: '5.25' }, actor: 'ada' }, { amount: { amount: '100' } }]);
+      expect(answer.account).toMatchObject({ balanceNanos: '105250000000', currency: 'USD' });
+      expect({ status: refusal.status, param: refusal.error.param }).toEqual({ status: 409, param: 'request_id' });
+      expect(acts).toMatchObject([{ actor: 'ada', action: 'account_credited', reason: 'an invoice' }]);
+      expect(credits).toMatchObject([{ amountNanos: '5250000000', actor: 'ada' }, { amountNanos: '100000000000' }]);
     },
     TIMEOUT_MS,
   );
@@ -155,17 +156,21 @@ function suite(shape: Shape, bus?: () => string): void {
     'an operator makes, limits and revokes a token, and sees the books checked',
     async () => {
       const ada = await asOperator();
-      const tokens = '/accounts/demo/tokens';
-      const { token } = (await ada('POST', tokens, { ...FORM, limit: '2' })).json;
-      const limited = await ada('POST', `${tokens}/${token.id}/limits`, { inFlight: 2, reason: 'a new plan' });
-      const revoked = await ada('DELETE', `${tokens}/${token.id}`);
+      const created = await askRpc(ada, 'billing.AccountService/CreateToken', {
+        ...{ accountId: 'demo', name: 'batch', models: ['Beta-V1'], limitNanos: '2000000000' },
+      });
+      const { id } = created.answer.token;
+      const limited = await askRpc(ada, 'billing.AccountService/UpdateTokenLimits', {
+        ...{ id, limits: { inFlight: 2 }, reason: 'a new plan' },
+      });
+      const revoked = await askRpc(ada, 'billing.AccountService/RevokeToken', { id });
       const check = await askRpc(ada, 'billing.AccountService/VerifyLedger', {});
       const day = { from: new Date().toISOString(), to: new Date(Date.now() + HOUR_MS).toISOString() };
       const money = await askRpc(ada, 'billing.AccountService/GetMoney', day);
 
-      expect(limited.json).toMatchObject({ id: token.id, limits: { inFlight: 2 } });
-      expect(limited.json).not.toHaveProperty('limit');
-      expect(revoked.json).toMatchObject({ token: { revokedAt: expect.any(Number) }, madeRevoked: 0 });
+      expect(limited.answer.token).toMatchObject({ id, limits: { inFlight: 2 } });
+      expect(limited.answer.token).not.toHaveProperty('limitNanos');
+      expect(revoked.answer).toMatchObject({ token: { revokedAt: expect.any(String) }, madeRevoked: 0 });
       expect(check.answer).toMatchObject({ ok: true, faults: [] });
       expect(money.answer.lastCheck).toMatchObject({ ok: true, actor: 'ada', entries: check.answer.entries });
     },

@@ -39,7 +39,7 @@ export interface Token {
   /** True if the visitor may revoke it: a token revokes itself and what it made, directly or through others. */
   readonly canRevoke: boolean;
   /** The id of the token that made it; undefined: an operator or the configuration did. */
-  readonly madeBy?: string;
+  readonly madeByTokenId?: string;
 }
 
 /** GET /tokens: the tokens of the account. Needs the right to read tokens. */

@@ -4,7 +4,7 @@ import type { Token } from '../api/tokens.ts';
 import { countValidMade, orderTree } from './token-tree.tsx';
 
 const NOW = 100;
-const token = (id: string, madeBy?: string, over: Partial<Token> = {}): Token => ({
+const token = (id: string, madeByTokenId?: string, over: Partial<Token> = {}): Token => ({
   id,
   name: '',
   models: ['*'],
@@ -16,9 +16,10 @@ const token = (id: string, madeBy?: string, over: Partial<Token> = {}): Token =>
   createdAt: 0,
   isOwn: false,
   canRevoke: true,
-  ...(madeBy === undefined ? {} : { madeBy }),
+  ...(madeByTokenId === undefined ? {} : { madeByTokenId }),
   ...over,
 });
+const isValid = ({ revokedAt, expiresAt = Infinity }: Token): boolean => revokedAt === undefined && expiresAt > NOW;
 const shown = (tokens: readonly Token[]): string[] =>
   orderTree(tokens).map(({ token: { id }, depth }) => '-'.repeat(depth) + id);
 
@@ -46,7 +47,9 @@ describe('the order of tokens', () => {
       .array(fc.option(fc.nat(30), { nil: undefined }), { maxLength: 30 })
       .map((makers) => makers.map((maker, index) => token(`t${index}`, maker === undefined ? maker : `t${maker}`)))
       // as in the books: a maker is older than what it made
-      .map((tokens) => tokens.map((made, index) => (Number(made.madeBy?.slice(1)) < index ? made : token(made.id))))
+      .map((tokens) =>
+        tokens.map((made, index) => (Number(made.madeByTokenId?.slice(1)) < index ? made : token(made.id))),
+      )
       .chain((tokens) => fc.shuffledSubarray(tokens, { minLength: tokens.length }));
     fc.assert(
       fc.property(lists, (tokens) => {
@@ -55,7 +58,7 @@ describe('the order of tokens', () => {
 
         expect(ids.toSorted()).toEqual(tokens.map(({ id }) => id).toSorted());
         for (const [index, { token: made, depth, maker }] of placed.entries()) {
-          expect(maker?.id).toBe(made.madeBy);
+          expect(maker?.id).toBe(made.madeByTokenId);
           if (maker === undefined) continue;
           expect(ids.indexOf(maker.id)).toBeLessThan(index);
           expect(depth).toBe((placed[ids.indexOf(maker.id)]?.depth ?? Infinity) + 1);
@@ -80,5 +83,5 @@ test.each([
     token('b'),
   ];
 
-  expect(countValidMade(tokens, id, NOW)).toBe(count);
+  expect(countValidMade(tokens, id, isValid)).toBe(count);
 });

@@ -9,12 +9,11 @@ import type { TokenQueue as WireQueue } from '@reelgate/proto/billing/v1/token_q
 import { TokenRight as WireTokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight as WireWebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { withDeadline } from './caller.ts';
-import type { AccountCaller, Caller } from './caller.ts';
+import type { AccountCaller } from './caller.ts';
 import { TOKEN_RIGHTS, WEBHOOK_RIGHTS, fromWireLimits } from './billing-client.ts';
 import type { OwnLimits, TokenRight, WebhookRight } from './billing-client.ts';
 import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
-import type { OperatorClients } from './gateway-clients.ts';
 
 /** The way in which the tasks of a token wait. */
 export interface TokenQueue {
@@ -61,8 +60,10 @@ export interface SiteToken extends TokenSettings {
   readonly madeByTokenId: string | undefined;
 }
 
-/** The maker or revoker of a token: a token of the same account, which billing checks, or an operator. */
-export type TokenActor = { readonly tokenId: string } | { readonly operator: string };
+/** The maker or revoker of a token: a token of the same account, which billing checks. */
+export interface TokenActor {
+  readonly tokenId: string;
+}
 
 export interface Revocation {
   readonly tokenId: string;
@@ -80,7 +81,9 @@ interface ConfiguredLimits {
 /**
  * The same for a new token. A token needs the configured limits: where it has none of its own, they bound the new one.
  */
-type MakingActor = TokenActor & { readonly configuredLimits?: ConfiguredLimits };
+interface MakingActor extends TokenActor {
+  readonly configuredLimits?: ConfiguredLimits;
+}
 
 /** The tokens of an account, in the gateway's types. */
 export interface SiteTokens {
@@ -114,12 +117,9 @@ export function tokensClient(rpc: Client<typeof AccountService>): SiteTokens {
       const { accountId, ...call } = caller;
       // first: the answer has the key, and no failure may lose it
       const currency = await readCurrency(caller);
-      const actorFields =
-        'operator' in by
-          ? { actor: by.operator }
-          : { makerTokenId: by.tokenId, configuredLimits: by.configuredLimits ?? {} };
+      const maker = { makerTokenId: by.tokenId, configuredLimits: by.configuredLimits ?? {} };
       const { token, key } = await rpc.createToken(
-        { accountId, ...toWireSettings(settings), ...actorFields },
+        { accountId, ...toWireSettings(settings), ...maker },
         withDeadline(call),
       );
       return { token: fromWireToken(requireValue(token)), key: new Secret(key), currency };
@@ -127,9 +127,8 @@ export function tokensClient(rpc: Client<typeof AccountService>): SiteTokens {
     revoke: async (caller, { tokenId, withMade }, by) => {
       const { accountId: _, ...call } = caller;
       const currency = await readCurrency(caller);
-      const actorFields = 'operator' in by ? { actor: by.operator } : { revokerTokenId: by.tokenId };
       const { token, madeRevoked } = await rpc.revokeToken(
-        { id: tokenId, withMade, ...actorFields },
+        { id: tokenId, withMade, revokerTokenId: by.tokenId },
         withDeadline(call),
       );
       return { token: fromWireToken(requireValue(token)), madeRevoked, currency };
@@ -203,22 +202,3 @@ const NO_LIMITS: OwnLimits = {
   callsPerMinute: undefined,
   inFlight: undefined,
 };
-
-export interface LimitsChange extends TokenLimits {
-  readonly tokenId: string;
-  readonly actor: string;
-  readonly reason: string;
-}
-
-/** Replaces the limits of a token, in the name of an operator. */
-export type ChangeLimits = (change: LimitsChange, caller: Caller) => Promise<SiteToken>;
-
-export function changeTokenLimits({ accounts }: OperatorClients): ChangeLimits {
-  return async ({ tokenId: id, actor, reason, ...limits }, caller) => {
-    const { token } = await accounts.updateTokenLimits(
-      { id, actor, reason, ...toWireLimits(limits) },
-      withDeadline(caller),
-    );
-    return fromWireToken(requireValue(token));
-  };
-}

@@ -16,8 +16,8 @@ const TIME_MAX = 253_402_300_799_999;
 const count = { type: 'integer', minimum: 1, maximum: COUNT_MAX };
 const right = { enum: ['write', 'read', 'none'] };
 
-/** The fields of every form that sets limits of a token, and how its tasks wait. */
-export const LIMIT_FIELDS = {
+/** The fields for the limits of a token, and for the way in which its tasks wait. */
+const LIMIT_FIELDS = {
   limit: { type: 'string', maxLength: 32 },
   createsPerMinute: count,
   readsPerMinute: count,
@@ -58,7 +58,7 @@ export function readNewToken(body: unknown): TokenSettings {
 
 type LimitsForm = Partial<NewToken>;
 
-export function readLimits({ limit, ...form }: LimitsForm): TokenLimits {
+function readLimits({ limit, ...form }: LimitsForm): TokenLimits {
   const { createsPerMinute, readsPerMinute, callsPerMinute, inFlight, wait, class: best, label } = form;
   if (label !== undefined && label !== '' && !LABEL.test(label)) throw invalid('label', LABEL_RULE);
   return {
@@ -80,8 +80,6 @@ function readLimit(text: string): bigint {
 const FORM_NAMES: Readonly<Record<string, string>> = {
   limit_nanos: 'limit',
   expires_at: 'expiresAt',
-  amount_nanos: 'amount',
-  request_id: 'requestId',
   'limits.creates_per_minute': 'createsPerMinute',
   'limits.reads_per_minute': 'readsPerMinute',
   'limits.calls_per_minute': 'callsPerMinute',

@@ -43,12 +43,12 @@ describe('the list', () => {
   });
 
   test('shows a token below its maker, which it names, with its limits', () => {
-    const made = token({ id: 'token_2', name: 'nightly', madeBy: 'token_1', limits: { inFlight: 3 } });
+    const made = token({ id: 'token_2', name: 'nightly', madeByTokenId: 'token_1', limits: { inFlight: 3 } });
     const text = shown([made, token({ revokedAt: 1 })], true);
 
     expect(text.indexOf('token_1')).toBeLessThan(text.indexOf('token_2'));
     for (const words of ['lines made-1', 'made by batch', 'Tasks at a time: 3']) expect(text).toContain(words);
-    expect(shown([token({ madeBy: 'token_gone' })], true)).toContain('made by token_gone');
+    expect(shown([token({ madeByTokenId: 'token_gone' })], true)).toContain('made by token_gone');
   });
 
   test('offers no end for a token that has ended', () => {

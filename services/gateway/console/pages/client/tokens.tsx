@@ -65,7 +65,7 @@ export function TokensView({ list, refresh }: { list: TokenList; refresh: () => 
       {revoking === undefined ? null : (
         <RevokeDialog
           token={revoking}
-          madeCount={countValidMade(tokens, revoking.id, serverNow())}
+          madeCount={countValidMade(tokens, revoking.id, isValid)}
           onRevoked={({ token, madeRevoked }) => {
             setNotice(commonWords.madeTokens.revoked(labelToken(token), madeRevoked));
           }}
@@ -131,4 +131,9 @@ function RevokeDialog({ token, madeCount, onRevoked, onEnd }: RevokeDialogProps)
       {fault === undefined ? null : <Refusal error={fault} />}
     </ConfirmDialog>
   );
+}
+
+/** Reports whether a token can be used now. */
+function isValid({ revokedAt, expiresAt = Infinity }: Token): boolean {
+  return revokedAt === undefined && expiresAt > serverNow();
 }

@@ -1,21 +1,24 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { AccountRow, AccountView as Answer, CreditRequest } from '../../api/operator-accounts.ts';
+import type { RpcAnswer } from '../../api/calls.ts';
 import type { PageProps } from '../../frame.tsx';
 import { newRequestKey } from '../../state/api.ts';
+import { formatNanos, readTime, requireValue, toEnumName, toMoney } from '../../parts/contract-values.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import type { Column } from '../../parts/data-table.tsx';
-import { formatDecimal, parseNanos, moneyText, AmountText } from '../../parts/number-text.tsx';
+import { parseNanos, moneyText, AmountText } from '../../parts/number-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
+import { parsePeriod, toBounds } from '../../parts/period.ts';
+import type { Period } from '../../parts/period.ts';
 import { Stats } from '../../parts/stats.tsx';
 import type { Stat } from '../../parts/stats.tsx';
 import { At } from '../../parts/time.tsx';
 import { announce } from '../../state/announce.ts';
-import { useAct } from '../../state/use-act.ts';
-import { toCall, useCalls } from '../../state/calls.ts';
-import { useView } from '../../state/use-view.ts';
+import { toCall, useCalls, useRpc } from '../../state/calls.ts';
+import { serverNow } from '../../state/server-clock.ts';
+import { readFree } from './accounts.tsx';
 import { operatorWords } from './operator-words.ts';
 import { booksWords } from './books-words.ts';
 import { ActList } from './parts/act-list.tsx';
@@ -23,31 +26,39 @@ import type { Act } from './parts/acts.ts';
 import { ReasonField } from './parts/reason-field.tsx';
 import { Statement } from './parts/statement.tsx';
 import { TokenSection } from './parts/token-section.tsx';
+import type { Account, Token } from './parts/token-section.tsx';
+import { useOperator } from './parts/use-operator.ts';
 
 /** Maximum characters of a reason that the books keep. */
 const REASON_MAX = 256;
 const ACTS_SHOWN = 50;
+const CREDITS_SHOWN = 50;
 const empty = (): CreditDraft => ({ amount: '', reason: '', requestId: newRequestKey() });
 
 const words = booksWords.accounts;
 
-type Credit = Answer['credits'][number];
+type Credit = RpcAnswer<'billing.AccountService/ListCredits'>['credits'][number];
 
-const CREDITS: readonly Column<Credit>[] = [
-  { name: words.at, cell: ({ at }) => <At at={at} /> },
-  { name: words.amountName, isNumber: true, cell: ({ amount }) => <AmountText money={amount} /> },
-  { name: words.reason, cell: ({ reason }) => reason },
-  { name: words.who, cell: ({ actor }) => actor },
-];
+const SPLITS = ['model', 'token', 'label'] as const;
 
 export function page({ params, query }: PageProps): VNode {
   const id = params['accountId'] ?? '';
-  const view = useView<Answer>(`/accounts/${encodeURIComponent(id)}?${query.toString()}`);
-  const records = useCalls({ acts: toCall('billing.AccountService/ListActs', { subject: id, limit: ACTS_SHOWN }) });
-  const onChanged = (): void => {
-    view.refresh();
-    records.refresh();
-  };
+  const period = parsePeriod(query, serverNow());
+  const split = SPLITS.find((one) => one === query.get('split')) ?? 'model';
+  const view = useCalls(
+    {
+      account: toCall('billing.AccountService/GetAccount', { id }),
+      tokens: toCall('billing.AccountService/ListTokens', { accountId: id }),
+      credits: toCall('billing.AccountService/ListCredits', { accountId: id, limit: CREDITS_SHOWN }),
+      usage: toCall('billing.UsageService/GetUsage', {
+        ...{ accountId: id, ...toBounds(period) },
+        ...{ groupBy: 'USAGE_GROUP_DAY', splitBy: toEnumName('USAGE_GROUP_', split) },
+      }),
+    },
+    [],
+    { acts: toCall('billing.AccountService/ListActs', { subject: id, limit: ACTS_SHOWN }) },
+  );
+  const canChange = useOperator().covers('treasurer');
   return (
     <>
       <PageTitle
@@ -59,8 +70,13 @@ export function page({ params, query }: PageProps): VNode {
         }
       />
       <Loaded view={view}>
-        {(answer) => (
-          <AccountView view={answer} acts={records.data?.acts.acts ?? []} query={query} onChanged={onChanged} />
+        {({ account, tokens: { tokens }, credits: { credits }, usage, acts }) => (
+          <AccountView
+            account={requireValue(account.account)}
+            acts={acts?.acts ?? []}
+            {...{ tokens, credits, usage, period, query, canChange }}
+            onChanged={view.refresh}
+          />
         )}
       </Loaded>
     </>
@@ -68,28 +84,35 @@ export function page({ params, query }: PageProps): VNode {
 }
 
 export interface AccountViewProps {
-  readonly view: Answer;
+  readonly account: Account;
+  readonly tokens: readonly Token[];
+  readonly credits: readonly Credit[];
+  readonly usage: RpcAnswer<'billing.UsageService/GetUsage'>;
   readonly acts: readonly Act[];
+  readonly period: Period;
   readonly query: URLSearchParams;
+  /** True if the operator may change money and tokens. */
+  readonly canChange: boolean;
   readonly onChanged: () => void;
 }
 
-export function AccountView({ view, acts, query, onChanged }: AccountViewProps): VNode {
-  const { account, tokens, credits, usage, canChange } = view;
+export function AccountView({ account, tokens, credits, usage, acts, ...page }: AccountViewProps): VNode {
+  const { period, query, canChange, onChanged } = page;
+  const { id, currency, balanceNanos, heldNanos, createdAt } = account;
   const stats: readonly Stat[] = [
-    { name: words.free, note: words.freeHint, value: <AmountText money={account.free} /> },
-    { name: words.balance, note: words.balanceHint, value: <AmountText money={account.balance} /> },
-    { name: words.held, note: words.heldHint, value: <AmountText money={account.held} /> },
+    { name: words.free, note: words.freeHint, value: <AmountText money={readFree(account)} /> },
+    { name: words.balance, note: words.balanceHint, value: <AmountText money={toMoney(balanceNanos, currency)} /> },
+    { name: words.held, note: words.heldHint, value: <AmountText money={toMoney(heldNanos, currency)} /> },
   ];
   return (
     <>
       <Stats stats={stats} />
       <p class="account-links">
-        <a href={`/console/tasks?account=${encodeURIComponent(account.id)}`}>{words.itsTasks}</a>
-        <a href={`/console/jobs?account=${encodeURIComponent(account.id)}`}>{words.itsJobs}</a>
-        <a href={`/console/money/margins?split=account&key=${encodeURIComponent(account.id)}`}>{words.itsMargins}</a>
+        <a href={`/console/tasks?account=${encodeURIComponent(id)}`}>{words.itsTasks}</a>
+        <a href={`/console/jobs?account=${encodeURIComponent(id)}`}>{words.itsJobs}</a>
+        <a href={`/console/money/margins?split=account&key=${encodeURIComponent(id)}`}>{words.itsMargins}</a>
         <span class="quiet">
-          {words.createdAt} <At at={account.createdAt} />
+          {words.createdAt} <At at={readTime(createdAt) ?? 0} />
         </span>
       </p>
       {canChange ? null : (
@@ -103,19 +126,32 @@ export function AccountView({ view, acts, query, onChanged }: AccountViewProps):
       <h2>{words.credits}</h2>
       <DataTable
         caption={words.credits}
-        columns={CREDITS}
+        columns={listCreditColumns(currency)}
         rows={credits}
-        keyOf={({ at, amount, reason }) => `${at} ${amount.amount} ${reason}`}
+        keyOf={({ key }) => key}
         empty={words.noCredits}
       />
-      <Statement usage={usage} path={`/console/accounts/${encodeURIComponent(account.id)}`} query={query} />
+      <Statement usage={usage} period={period} path={`/console/accounts/${encodeURIComponent(id)}`} query={query} />
       <ActList acts={acts} title={words.acts} />
     </>
   );
 }
 
+function listCreditColumns(currency: string): readonly Column<Credit>[] {
+  return [
+    { name: words.at, cell: ({ at }) => <At at={readTime(at) ?? 0} /> },
+    {
+      name: words.amountName,
+      isNumber: true,
+      cell: ({ amountNanos }) => <AmountText money={toMoney(amountNanos, currency)} />,
+    },
+    { name: words.reason, cell: ({ reason }) => reason },
+    { name: words.who, cell: ({ actor }) => actor },
+  ];
+}
+
 interface CreditFormProps {
-  readonly account: AccountRow;
+  readonly account: Account;
   readonly canChange: boolean;
   readonly onCredited: () => void;
 }
@@ -132,7 +168,7 @@ function CreditForm({ account, canChange, onCredited }: CreditFormProps): VNode 
   const [filled, setFilled] = useState(empty);
   const [isTried, setTried] = useState(false);
   const [isReviewed, setReviewed] = useState(false);
-  const { currency } = account.balance;
+  const { currency } = account;
   const isAmount = (parseNanos(normalizeAmount(filled.amount)) ?? 0n) !== 0n;
   const isGood = isAmount && filled.reason.trim() !== '';
   const review = (event: SubmitEvent): void => {
@@ -199,18 +235,18 @@ function normalizeAmount(text: string): string {
 }
 
 interface SecondStepProps {
-  readonly account: AccountRow;
-  readonly credit: CreditRequest;
+  readonly account: Account;
+  readonly credit: CreditDraft;
   readonly onDone: () => void;
   readonly onBack: () => void;
 }
 
 function SecondStep({ account, credit, onDone, onBack }: SecondStepProps): VNode {
-  const { id, balance } = account;
+  const { id, currency } = account;
   const isTaken = credit.amount.startsWith('-');
-  const size = moneyText(credit.amount.replace('-', ''), balance.currency);
-  const { act, isBusy, fault } = useAct(() => {
-    announce(words.credited(moneyText(credit.amount, balance.currency), id));
+  const size = moneyText(credit.amount.replace('-', ''), currency);
+  const { act, isBusy, fault } = useRpc('billing.AccountService/CreditAccount', () => {
+    announce(words.credited(moneyText(credit.amount, currency), id));
     onDone();
   });
   return (
@@ -222,7 +258,8 @@ function SecondStep({ account, credit, onDone, onBack }: SecondStepProps): VNode
       isDanger={isTaken}
       onCancel={onBack}
       onConfirm={() => {
-        act(`/accounts/${encodeURIComponent(id)}/credit`, credit);
+        const { amount, reason, requestId } = credit;
+        act({ id, amountNanos: String(parseNanos(amount) ?? 0n), reason, requestId });
       }}
     >
       <BeforeAndAfter account={account} amount={credit.amount} />
@@ -236,22 +273,22 @@ function SecondStep({ account, credit, onDone, onBack }: SecondStepProps): VNode
   );
 }
 
-export function BeforeAndAfter({ account, amount }: { account: AccountRow; amount: string }): VNode {
-  const { amount: before, currency } = account.balance;
-  const after = formatDecimal((parseNanos(before) ?? 0n) + (parseNanos(amount) ?? 0n));
+export function BeforeAndAfter({ account, amount }: { account: Account; amount: string }): VNode {
+  const { balanceNanos, currency } = account;
+  const after = BigInt(balanceNanos) + (parseNanos(amount) ?? 0n);
   return (
     <>
       <dl class="facts sums">
         <dt>{words.before}</dt>
-        <dd>{moneyText(before, currency)}</dd>
+        <dd>{formatNanos(balanceNanos, currency)}</dd>
         <dt>{words.change}</dt>
         <dd>{moneyText(amount, currency)}</dd>
         <dt>{words.after}</dt>
         <dd>
-          <strong>{moneyText(after, currency)}</strong>
+          <strong>{formatNanos(after, currency)}</strong>
         </dd>
       </dl>
-      {after.startsWith('-') ? <p class="note">{words.belowZero}</p> : null}
+      {after < 0n ? <p class="note">{words.belowZero}</p> : null}
     </>
   );
 }

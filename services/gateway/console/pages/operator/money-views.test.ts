@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { AccountView as Answer } from '../../api/operator-accounts.ts';
 import { AccountView } from './account.tsx';
+import type { AccountViewProps } from './account.tsx';
+import { AccountsView } from './accounts.tsx';
 import { MoneyView } from './money.tsx';
 import type { MoneyViewProps } from './money.tsx';
 import { BeforeAndAfter } from './account.tsx';
-import { listChargedDays } from './parts/statement.tsx';
+import { listChargedDays, listSeries } from './parts/statement.tsx';
 
-const usd = (amount: string): { amount: string; currency: string } => ({ amount, currency: 'USD' });
 const text = (markup: string): string => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 const query = new URLSearchParams();
 
@@ -82,70 +82,90 @@ describe('money', () => {
   });
 });
 
-const answer: Answer = {
-  account: { id: 'demo', balance: usd('74.12'), held: usd('80'), free: usd('-5.88'), createdAt: 0 },
+const USAGE_ROW = {
+  ...{ name: '', splitName: '', requests: '1', seconds: '5', inputTokens: '0', cachedInputTokens: '0' },
+  ...{ outputTokens: '0', images: '0', characters: '0', searches: '0' },
+};
+const charge = (key: string, splitKey: string, amountNanos: string) => ({ ...USAGE_ROW, key, splitKey, amountNanos });
+const answer: AccountViewProps = {
+  account: {
+    ...{ id: 'demo', currency: 'USD', balanceNanos: '74120000000', heldNanos: '80000000000' },
+    createdAt: '1970-01-01T00:00:00Z',
+  },
   tokens: [
     {
-      id: 'tok_1',
-      name: 'studio',
-      models: ['*'],
-      limit: usd('100'),
-      used: usd('25.88'),
-      limits: { inFlight: 5 },
-      webhooks: 'write',
-      tokens: 'none',
-      queue: { wait: 'none', class: 'standard' },
-      createdAt: 0,
-      isOwn: false,
-      canRevoke: true,
+      ...{ id: 'tok_1', accountId: 'demo', name: 'studio', models: ['*'], label: '', hint: '', madeByTokenId: '' },
+      ...{ limitNanos: '100000000000', usedNanos: '25880000000', createdAt: '1970-01-01T00:00:00Z' },
+      limits: { createsPerMinute: 0, readsPerMinute: 0, callsPerMinute: 0, inFlight: 5 },
+      ...{ webhooks: 'WEBHOOK_RIGHT_WRITE', tokens: 'TOKEN_RIGHT_NONE' },
+      queue: { wait: 'TOKEN_WAIT_NONE', class: 'TOKEN_CLASS_STANDARD' },
     },
   ],
-  credits: [{ at: 0, amount: usd('250'), reason: 'invoice 7', actor: 'ada' }],
+  credits: [{ key: 'k', at: '1970-01-01T00:00:00Z', amountNanos: '250000000000', reason: 'invoice 7', actor: 'ada' }],
   usage: {
-    currency: 'USD',
-    from: 0,
-    to: 0,
-    split: 'model',
-    days: ['2026-11-01', '2026-11-02', '2026-11-03'],
-    series: [
-      { key: 'a', name: 'Alpha-H3', amounts: ['0.4', '0', '0.1'], total: sums('0.5') },
-      { key: 'b', name: 'Beta-V1', amounts: ['0.2', '0', '0.000000001'], total: sums('0.200000001') },
+    groups: [
+      charge('2026-11-01', 'Beta-V1', '200000000'),
+      charge('2026-11-01', 'Alpha-H3', '400000000'),
+      charge('2026-11-02', 'Alpha-H3', '0'),
+      charge('2026-11-03', 'Alpha-H3', '100000000'),
+      charge('2026-11-03', 'Beta-V1', '1'),
     ],
-    total: sums('0.700000001'),
-    isTruncated: false,
+    total: { ...charge('', '', '700000001'), requests: '3' },
+    ...{ currency: 'USD', truncated: false },
   },
+  acts: [],
+  period: { from: '2026-11-01', to: '2026-11-03' },
+  query,
   canChange: true,
+  onChanged: () => undefined,
 };
 
-function sums(amount: string): Answer['usage']['total'] {
-  return { amount, requests: 3, seconds: 15, inputTokens: 0, outputTokens: 0, images: 0 };
-}
-
 describe('an account', () => {
-  const view = (changes: Partial<Answer> = {}): string =>
-    renderToString(h(AccountView, { view: { ...answer, ...changes }, acts: [], query, onChanged: () => undefined }));
+  const markup = (changes: Partial<AccountViewProps> = {}): string =>
+    renderToString(h(AccountView, { ...answer, ...changes }));
 
   test('shows its money, its tokens with their limits, and its credits', () => {
-    const shown = text(view());
+    const shown = text(markup());
 
     expect(shown).toContain('Free −$5.88');
     expect(shown).toMatch(/studio tok_1 ● Live every model \$25\.88 of \$100\.00 Running tasks: 5/);
+    expect(shown).toContain('While all is busy: refuse webhooks write tokens none');
     expect(shown).toContain('$250.00 invoice 7 ada');
   });
 
   test('its statement leaves out days without a charge, and sums each day exactly', () => {
-    expect(listChargedDays(answer.usage)).toEqual([
-      { day: '2026-11-03', amounts: ['0.1', '0.000000001'], total: '0.100000001' },
-      { day: '2026-11-01', amounts: ['0.4', '0.2'], total: '0.6' },
+    const { groups } = answer.usage;
+    const series = listSeries(groups);
+
+    expect(series.map(({ name }) => name)).toEqual(['Alpha-H3', 'Beta-V1']);
+    expect(listChargedDays(groups, series)).toEqual([
+      { day: '2026-11-03', amounts: [100_000_000n, 1n], total: 100_000_001n },
+      { day: '2026-11-01', amounts: [400_000_000n, 200_000_000n], total: 600_000_000n },
     ]);
+    expect(text(markup())).toContain('$0.700000001 for 3 requests');
   });
 
   test('who may not change it sees every act disabled, with the role that they need', () => {
-    const shown = view({ canChange: false });
+    const shown = markup({ canChange: false });
 
     expect(shown).toContain('<fieldset class="plain" disabled aria-describedby="may-not-change">');
     expect(shown.match(/<button type="button"[^>]*disabled/g)).toHaveLength(3);
     expect(text(shown)).toContain('You need the role treasurer to ');
+  });
+});
+
+describe('the accounts', () => {
+  const list = { accounts: [answer.account, { ...answer.account, id: 'lab' }], hasMore: true };
+  const markup = (address: string): string =>
+    renderToString(h(AccountsView, { list, query: new URLSearchParams(address) }));
+
+  test('are listed by id, and a page names the next one', () => {
+    expect(text(markup(''))).toContain('demo −$5.88 $74.12 $80.00');
+    expect(markup('')).toContain('after=lab');
+  });
+
+  test('have one page by what is free', () => {
+    expect(markup('order=balance')).not.toContain('after=');
   });
 });
 

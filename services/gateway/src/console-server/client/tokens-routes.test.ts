@@ -65,7 +65,7 @@ test('a token that may see tokens gets those of its account, without their keys,
         createdAt: 5,
         isOwn: true,
         canRevoke: false,
-        madeBy: own,
+        madeByTokenId: own,
       },
     ],
     canChange: false,
@@ -85,11 +85,11 @@ test('a token may revoke itself and what it made, also through others, and sees 
   const { tokens } = (await (await signIn(under, 'rg_writer')).get('/tokens')).json as { tokens: readonly Token[] };
 
   expect(tokens.filter(({ canRevoke }) => canRevoke)).toMatchObject([
-    { id: 'writer', isOwn: true, madeBy: 'first' },
-    { id: 'made', madeBy: 'writer' },
-    { id: 'made-by-made', madeBy: 'made' },
+    { id: 'writer', isOwn: true, madeByTokenId: 'first' },
+    { id: 'made', madeByTokenId: 'writer' },
+    { id: 'made-by-made', madeByTokenId: 'made' },
   ]);
-  expect(tokens.find(({ id }) => id === 'sibling')).toMatchObject({ canRevoke: false, madeBy: 'first' });
+  expect(tokens.find(({ id }) => id === 'sibling')).toMatchObject({ canRevoke: false, madeByTokenId: 'first' });
 });
 
 test('a token is revoked with all that it made if that is asked for, and the answer counts them', async () => {
@@ -108,7 +108,10 @@ test('a token is made by the one that is signed in, and its key is shown once', 
   const form = { ...FORM, limit: '2.50', expiresAt: 9_000_000, inFlight: 3, class: 'batch', label: 'spring' };
   const made = await at.send('POST', '/tokens', form);
 
-  expect(made.json).toMatchObject({ key: 'rg_key-of-batch', token: { name: 'batch', isOwn: false, madeBy: 'writer' } });
+  expect(made.json).toMatchObject({
+    key: 'rg_key-of-batch',
+    token: { name: 'batch', isOwn: false, madeByTokenId: 'writer' },
+  });
   expect(under.accounts.creates).toMatchObject([
     {
       accountId: 'demo',

@@ -134,3 +134,15 @@ describe('a call is refused', () => {
     expect((await pass('viewer', ...calls)).status).toBe(400);
   });
 });
+
+test.each(['CreditAccount', 'CreateToken', 'RevokeToken', 'UpdateTokenLimits', 'VerifyLedger'])(
+  '%s needs a treasurer',
+  async (name) => {
+    await start();
+    for (const role of ['viewer', 'operator'] as const) {
+      const { json } = await pass(role, [`billing.AccountService/${name}`, {}]);
+
+      expect(json.answers).toMatchObject([{ refusal: { status: 403, error: { code: 'role_missing' } } }]);
+    }
+  },
+);

@@ -2,7 +2,6 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { ConfigurationView } from '../../../console/api/operator-configuration.ts';
-import { accountsClient } from '../../clients/accounts-client.ts';
 import { attentionQueue } from '../../clients/attention-client.ts';
 import { searchClient } from '../../clients/search-client.ts';
 import { jobRecordsClient } from '../../clients/job-records-client.ts';
@@ -11,13 +10,11 @@ import type { OperatorClients, ReadConfiguration } from '../../clients/gateway-c
 import type { TaskPages } from '../../clients/task-pages-client.ts';
 import { waitingTasks } from '../../clients/queue-client.ts';
 import { taskRecordsClient } from '../../clients/task-records-client.ts';
-import { changeTokenLimits, tokensClient } from '../../clients/tokens-client.ts';
-import { billingUsage } from '../../clients/usage-client.ts';
+import { tokensClient } from '../../clients/tokens-client.ts';
 import { webhooksClient } from '../../clients/webhooks-client.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
-import { accountTokensRoutes, accountsRoutes } from './accounts-routes.ts';
 import { attentionRoutes } from './attention-routes.ts';
 import { callsRoute } from './calls-route.ts';
 import { channelRoute } from './channel-route.ts';
@@ -49,7 +46,6 @@ export interface OperatorPagesParts {
 /** The routes with which the pages of operators read and act. */
 export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   const { clients } = parts;
-  const accounts = accountsClient(clients);
   const [tokens, waiting] = [tokensClient(clients.accounts), waitingTasks(clients)];
   const [records, books, webhooks] = [
     taskRecordsClient(clients),
@@ -62,13 +58,11 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     ...attentionRoutes({ ...parts, tasks: clients.tasks, attention: attentionQueue(clients) }),
     ...channelsRoutes(parts),
     channelRoute({ ...parts, waiting }),
-    searchRoute({ ...parts, search: searchClient(clients), accounts }),
+    searchRoute({ ...parts, search: searchClient(clients) }),
     ...queueRoutes({ ...parts, waiting }),
     operatorTasksRoute({ ...parts, records, books }),
     operatorTaskRoute({ ...parts, records, books, tokens, webhooks, waiting }),
     marginsFileRoute(parts),
-    ...accountsRoutes({ ...parts, tokens, accounts, usage: billingUsage(clients.usage) }),
-    ...accountTokensRoutes({ ...parts, tokens, changeLimits: changeTokenLimits(clients) }),
     ...jobsRoutes({ jobs: jobRecordsClient(clients) }),
     configurationRoute(clients.configuration),
   ];

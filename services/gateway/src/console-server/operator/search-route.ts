@@ -1,11 +1,12 @@
 import type { Log } from '@reelgate/platform/log';
+import { AccountOrder } from '@reelgate/proto/billing/v1/account_service';
 import { isProblem } from '@reelgate/platform/problem';
 import type { SearchHit, SearchAnswer } from '../../../console/api/operator-search.ts';
-import type { Accounts } from '../../clients/accounts-client.ts';
 import { withDeadline } from '../../clients/caller.ts';
 import type { OperatorClients } from '../../clients/gateway-clients.ts';
 import { toTokenPage } from '../../clients/search-client.ts';
 import type { Search } from '../../clients/search-client.ts';
+import { toMs } from '../../clients/wire-values.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { ifReadable } from '../client/task-parts.ts';
@@ -24,8 +25,7 @@ const OF_WORDS = /^[\p{L}\p{M}\s\p{P}]+$/u;
 export interface SearchParts {
   readonly log: Log;
   readonly search: Search;
-  readonly accounts: Pick<Accounts, 'list'>;
-  readonly clients: Pick<OperatorClients, 'tasks'>;
+  readonly clients: Pick<OperatorClients, 'accounts' | 'tasks'>;
   readonly relay: RelayChannels;
 }
 
@@ -69,14 +69,15 @@ function listUnread(parts: Readonly<Record<Place, readonly SearchHit[] | undefin
   return places.filter((place) => parts[place] === undefined);
 }
 
-async function findAccounts({ accounts }: SearchParts, value: string, state: Exchange['state']): Promise<SearchHit[]> {
-  const page = await accounts.list({ limit: ACCOUNTS_SHOWN, order: 'id', prefix: value, after: undefined }, state);
-  return page.accounts.map(({ id, createdAt }) => ({
+async function findAccounts({ clients }: SearchParts, value: string, state: Exchange['state']): Promise<SearchHit[]> {
+  const question = { limit: ACCOUNTS_SHOWN, order: AccountOrder.ID, prefix: value };
+  const { accounts } = await clients.accounts.listAccounts(question, withDeadline(state));
+  return accounts.map(({ id, createdAt }) => ({
     kind: 'account',
     id,
     by: id === value ? 'id' : 'prefix',
     href: `/console/accounts/${encodeURIComponent(id)}`,
-    createdAt,
+    createdAt: toMs(createdAt) ?? 0,
   }));
 }
 

@@ -4,8 +4,8 @@ import { toMoney } from './money-view.ts';
 
 export interface TokenContext {
   readonly currency: string;
-  /** The token that the visitor is signed in with; undefined: the visitor is an operator. */
-  readonly ownTokenId?: string | undefined;
+  /** The token that the visitor is signed in with. */
+  readonly ownTokenId: string;
   /** Default true. */
   readonly canRevoke?: boolean;
 }
@@ -32,7 +32,7 @@ export function tokenView(token: SiteToken, { currency, ownTokenId, canRevoke = 
     ...(lastChargedAt === undefined ? {} : { lastChargedAt }),
     isOwn: id === ownTokenId,
     canRevoke,
-    ...(madeByTokenId === undefined ? {} : { madeBy: madeByTokenId }),
+    ...(madeByTokenId === undefined ? {} : { madeByTokenId }),
   };
 }
 

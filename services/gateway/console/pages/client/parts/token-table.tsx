@@ -21,7 +21,7 @@ export interface TokenTableProps {
 }
 
 export function TokenTable({ tokens, onRevoke }: TokenTableProps): VNode {
-  const columns: readonly Column<PlacedToken>[] = [
+  const columns: readonly Column<PlacedToken<Token>>[] = [
     { name: words.columns.name, isHead: true, cell: renderName },
     { name: words.columns.state, cell: ({ token }) => renderState(token) },
     {
@@ -41,7 +41,13 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps): VNode {
     { name: words.columns.rights, cell: ({ token }) => <span class="small">{describeRights(token)}</span> },
     ...(onRevoke === undefined
       ? []
-      : [{ name: words.columns.act, isBare: true, cell: ({ token }: PlacedToken) => revokeButton(token, onRevoke) }]),
+      : [
+          {
+            name: words.columns.act,
+            isBare: true,
+            cell: ({ token }: PlacedToken<Token>) => revokeButton(token, onRevoke),
+          },
+        ]),
   ];
   return (
     <DataTable
@@ -54,7 +60,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps): VNode {
   );
 }
 
-function renderName(placed: PlacedToken): VNode {
+function renderName(placed: PlacedToken<Token>): VNode {
   const { name, id, hint, isOwn } = placed.token;
   return (
     <TokenPlace placed={placed}>

@@ -110,10 +110,3 @@ function Field({ field: { name, label, type, options = [], hint }, value, onPick
     </div>
   );
 }
-
-/** The dates of the answer stand in the form until the reader chooses others. */
-export function toDates({ from, to }: { readonly from: number; readonly to: number }): Record<'from' | 'to', string> {
-  const toUtcDate = (at: number): string => new Date(at).toISOString().slice(0, 10);
-  // the end of the period is the beginning of the next day
-  return { from: toUtcDate(from), to: toUtcDate(to - 1) };
-}

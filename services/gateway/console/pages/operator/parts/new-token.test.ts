@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { NEW_TOKEN, readNewToken } from './new-token.ts';
 import { toLimitTexts } from './token-limits.ts';
 
-const limits = toLimitTexts({ limits: {} });
+const limits = toLimitTexts({});
 
 test('a form becomes the token that it describes', () => {
   const form = {
@@ -17,13 +17,12 @@ test('a form becomes the token that it describes', () => {
     token: {
       name: 'batch',
       models: ['Alpha-H3', 'Beta-V1'],
-      limit: '12.50',
-      inFlight: 5,
-      expiresAt: Date.UTC(2027, 0, 1) - 1,
-      webhooks: 'write',
-      tokens: 'none',
-      wait: 'channels',
-      class: 'standard',
+      limitNanos: '12500000000',
+      limits: { inFlight: 5 },
+      expiresAt: '2026-12-31T23:59:59.999Z',
+      webhooks: 'WEBHOOK_RIGHT_WRITE',
+      tokens: 'TOKEN_RIGHT_NONE',
+      queue: { wait: 'TOKEN_WAIT_CHANNELS', class: 'TOKEN_CLASS_STANDARD' },
     },
     faults: {},
   });

@@ -1,7 +1,11 @@
-import type { NewToken, Right, TokenQueue } from '../../../api/tokens.ts';
+import type { RpcRequest } from '../../../api/calls.ts';
+import type { Right, TokenQueue } from '../../../api/tokens.ts';
+import { toEnumName } from '../../../parts/contract-values.ts';
 import { DEFAULT_QUEUE } from '../../../parts/queue-fields.tsx';
 import { readLimits, toLimitTexts } from './token-limits.ts';
 import type { LimitFaults, LimitTexts } from './token-limits.ts';
+
+type NewToken = Omit<RpcRequest<'billing.AccountService/CreateToken'>, 'accountId'>;
 
 /** A token as a form holds it. */
 export interface NewTokenTexts {
@@ -23,10 +27,10 @@ export const NEW_TOKEN: NewTokenTexts = {
   webhooks: 'write',
   tokens: 'none',
   queue: DEFAULT_QUEUE,
-  limits: toLimitTexts({ limits: {} }),
+  limits: toLimitTexts({}),
 };
 
-/** The token that a form describes; undefined: it is not complete, or its limits have faults. */
+/** The token that a form describes; undefined if it is not complete or its limits have faults. */
 export function readNewToken({ name, models, expires, webhooks, tokens, queue, limits }: NewTokenTexts): {
   readonly token: NewToken | undefined;
   readonly faults: LimitFaults;
@@ -36,7 +40,10 @@ export function readNewToken({ name, models, expires, webhooks, tokens, queue, l
   const expiresAt = parseExpiry(expires);
   const isWhole = name.trim() !== '' && named.length > 0 && Object.keys(faults).length === 0;
   const token = {
-    ...{ name: name.trim(), models: named, webhooks, tokens, ...queue, ...values },
+    ...{ name: name.trim(), models: [...named], ...values },
+    webhooks: toEnumName('WEBHOOK_RIGHT_', webhooks),
+    tokens: toEnumName('TOKEN_RIGHT_', tokens),
+    queue: toWireQueue(queue),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
   return { token: isWhole ? token : undefined, faults };
@@ -48,8 +55,12 @@ export function parseModels(text: string): readonly string[] {
   return [...new Set(models.filter((model) => model !== ''))];
 }
 
-/** The end of a day in UTC; undefined: the text names none. */
-function parseExpiry(date: string): number | undefined {
-  const at = Date.parse(`${date}T23:59:59.999Z`);
-  return Number.isNaN(at) ? undefined : at;
+/** The end of a day in UTC; undefined if the text is no date. */
+function parseExpiry(date: string): string | undefined {
+  const end = `${date}T23:59:59.999Z`;
+  return Number.isNaN(Date.parse(end)) ? undefined : end;
+}
+
+export function toWireQueue({ wait, class: best }: TokenQueue): NonNullable<NewToken['queue']> {
+  return { wait: toEnumName('TOKEN_WAIT_', wait), class: toEnumName('TOKEN_CLASS_', best) };
 }

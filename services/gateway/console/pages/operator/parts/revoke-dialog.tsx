@@ -1,18 +1,18 @@
 import type { VNode } from 'preact';
-import type { AccountRow } from '../../../api/operator-accounts.ts';
+import type { RpcAnswer } from '../../../api/calls.ts';
 import { useState } from 'preact/hooks';
-import type { RevokedToken, Token } from '../../../api/tokens.ts';
-import { useAct } from '../../../state/use-act.ts';
+import { useRpc } from '../../../state/calls.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { MadeChoice } from '../../../parts/made-choice.tsx';
 import { operatorWords } from '../operator-words.ts';
 import { booksWords } from '../books-words.ts';
 import { labelToken } from '../../../parts/token-tree.tsx';
+import type { Account, Token } from './token-section.tsx';
 
 const words = booksWords.tokens;
 
 export interface TokenDialogProps {
-  readonly account: AccountRow;
+  readonly account: Account;
   readonly onClose: () => void;
   readonly onChanged: () => void;
 }
@@ -21,14 +21,14 @@ export interface RevokeDialogProps extends TokenDialogProps {
   readonly token: Token;
   /** The number of tokens that it made and that can still be used. */
   readonly madeCount: number;
-  readonly onRevoked: (revoked: RevokedToken) => void;
+  readonly onRevoked: (revoked: RpcAnswer<'billing.AccountService/RevokeToken'>) => void;
 }
 
 /** The second step of a revocation. */
 export function RevokeDialog(props: RevokeDialogProps): VNode {
-  const { account, token, madeCount, onRevoked, onClose, onChanged } = props;
+  const { token, madeCount, onRevoked, onClose, onChanged } = props;
   const [isWithMade, setWithMade] = useState(false);
-  const { act, isBusy, fault } = useAct<RevokedToken>((revoked) => {
+  const { act, isBusy, fault } = useRpc('billing.AccountService/RevokeToken', (revoked) => {
     onRevoked(revoked);
     onChanged();
     onClose();
@@ -42,8 +42,7 @@ export function RevokeDialog(props: RevokeDialogProps): VNode {
       isDanger
       onCancel={onClose}
       onConfirm={() => {
-        const path = `/accounts/${encodeURIComponent(account.id)}/tokens/${encodeURIComponent(token.id)}`;
-        act(isWithMade ? `${path}?with_made=true` : path, {}, 'DELETE');
+        act({ id: token.id, withMade: isWithMade });
       }}
     >
       <p>{words.revokeText}</p>

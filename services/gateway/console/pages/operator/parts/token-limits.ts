@@ -1,10 +1,11 @@
-import type { Token } from '../../../api/tokens.ts';
-import { parseNanos } from '../../../parts/number-text.tsx';
+import type { RpcRequest } from '../../../api/calls.ts';
+import { formatDecimal, parseNanos } from '../../../parts/number-text.tsx';
 import { booksWords } from '../books-words.ts';
+import type { Token } from './token-section.tsx';
 
 const words = booksWords.tokens;
 
-export type CountName = keyof Token['limits'];
+export type CountName = keyof typeof words.counts;
 export const COUNT_NAMES = Object.keys(words.counts) as CountName[];
 
 /** Limits as a form holds them: texts, empty where there is none. */
@@ -12,10 +13,13 @@ export type LimitTexts = Readonly<Record<CountName | 'limit', string>>;
 
 export type LimitFaults = Readonly<Partial<Record<keyof LimitTexts, string>>>;
 
-export function toLimitTexts({ limit, limits }: Pick<Token, 'limit' | 'limits'>): LimitTexts {
-  const text = (name: CountName): string => limits[name]?.toString() ?? '';
+/** The limits of a token in a request. */
+export type LimitValues = Pick<RpcRequest<'billing.AccountService/CreateToken'>, 'limitNanos' | 'limits'>;
+
+export function toLimitTexts({ limitNanos, limits }: Pick<Token, 'limitNanos' | 'limits'>): LimitTexts {
+  const text = (name: CountName): string => (limits?.[name] ? String(limits[name]) : '');
   return {
-    limit: limit?.amount ?? '',
+    limit: limitNanos === undefined ? '' : formatDecimal(BigInt(limitNanos)),
     createsPerMinute: text('createsPerMinute'),
     readsPerMinute: text('readsPerMinute'),
     callsPerMinute: text('callsPerMinute'),
@@ -23,22 +27,17 @@ export function toLimitTexts({ limit, limits }: Pick<Token, 'limit' | 'limits'>)
   };
 }
 
-/** The limits that a form names, for the API, or what is wrong with them. */
-export function readLimits(texts: LimitTexts): {
-  readonly values: Readonly<Record<string, string | number>>;
-  readonly faults: LimitFaults;
-} {
-  const values: Record<string, string | number> = {};
+/** The limits that a form names, or what is wrong with them. */
+export function readLimits(texts: LimitTexts): { readonly values: LimitValues; readonly faults: LimitFaults } {
+  const counts: Partial<Record<CountName, number>> = {};
   const faults: Partial<Record<keyof LimitTexts, string>> = {};
   const limit = texts.limit.trim();
-  if (limit !== '') {
-    if ((parseNanos(limit) ?? 0n) > 0n) values['limit'] = limit;
-    else faults.limit = words.limitFault;
-  }
+  const nanos = parseNanos(limit) ?? 0n;
+  if (limit !== '' && nanos <= 0n) faults.limit = words.limitFault;
   for (const name of COUNT_NAMES) {
     const text = texts[name].trim();
-    if (/^[1-9]\d{0,8}$/.test(text)) values[name] = Number(text);
+    if (/^[1-9]\d{0,8}$/.test(text)) counts[name] = Number(text);
     else if (text !== '') faults[name] = words.countFault;
   }
-  return { values, faults };
+  return { values: { limits: counts, ...(nanos > 0n ? { limitNanos: nanos.toString() } : {}) }, faults };
 }

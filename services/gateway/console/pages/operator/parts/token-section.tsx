@@ -1,29 +1,29 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { AccountRow } from '../../../api/operator-accounts.ts';
-import type { MadeToken, Token } from '../../../api/tokens.ts';
+import type { RpcAnswer } from '../../../api/calls.ts';
+import type { TokenQueue } from '../../../api/tokens.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { DataTable } from '../../../parts/data-table.tsx';
 import type { Column } from '../../../parts/data-table.tsx';
-import { QueueFields, describeQueue } from '../../../parts/queue-fields.tsx';
-import { moneyText } from '../../../parts/number-text.tsx';
+import { DEFAULT_QUEUE, QueueFields, describeQueue } from '../../../parts/queue-fields.tsx';
+import { formatNanos, readTime, readWord, requireValue } from '../../../parts/contract-values.ts';
 import { Ago, At, useNow } from '../../../parts/time.tsx';
 import { Badge } from '../../../parts/state-badge.tsx';
 import { labelToken, countValidMade, orderTree, TokenPlace } from '../../../parts/token-tree.tsx';
 import type { PlacedToken } from '../../../parts/token-tree.tsx';
 import { announce } from '../../../state/announce.ts';
-import { useAct } from '../../../state/use-act.ts';
+import { useRpc } from '../../../state/calls.ts';
 import { words as commonWords } from '../../../words.ts';
 import { operatorWords } from '../operator-words.ts';
 import { booksWords } from '../books-words.ts';
 import { LimitFields } from './limit-fields.tsx';
 import { loadLater } from '../../../parts/load-later.tsx';
 import type { NewTokenFieldsProps } from './new-token-fields.tsx';
-import { NEW_TOKEN, readNewToken } from './new-token.ts';
+import { NEW_TOKEN, readNewToken, toWireQueue } from './new-token.ts';
 import { ReasonField } from './reason-field.tsx';
 import type { RevokeDialogProps, TokenDialogProps } from './revoke-dialog.tsx';
-import { readLimits, toLimitTexts } from './token-limits.ts';
+import { COUNT_NAMES, readLimits, toLimitTexts } from './token-limits.ts';
 
 const words = booksWords.tokens;
 const RevokeDialog = loadLater<RevokeDialogProps>(() =>
@@ -34,8 +34,12 @@ const NewTokenFields = loadLater<NewTokenFieldsProps>(() =>
 );
 const HOUR_MS = 3_600_000;
 
+export type Account = NonNullable<RpcAnswer<'billing.AccountService/GetAccount'>['account']>;
+/** A token of an account, without its key. */
+export type Token = RpcAnswer<'billing.AccountService/ListTokens'>['tokens'][number];
+
 export interface TokenSectionProps {
-  readonly account: AccountRow;
+  readonly account: Account;
   readonly tokens: readonly Token[];
   readonly canChange: boolean;
   readonly onChanged: () => void;
@@ -61,7 +65,7 @@ export function TokenSection({ account, tokens, canChange, onChanged }: TokenSec
       <p role="status">{notice}</p>
       <DataTable
         caption={words.title}
-        columns={[...columnsAt(now), actsColumn(canChange, setOpen)]}
+        columns={[...columnsAt(now, account.currency), actsColumn(canChange, setOpen)]}
         rows={orderTree(tokens)}
         keyOf={({ token }) => token.id}
         empty={words.empty}
@@ -83,9 +87,9 @@ export function TokenSection({ account, tokens, canChange, onChanged }: TokenSec
         <RevokeDialog
           {...dialog}
           token={open.token}
-          madeCount={countValidMade(tokens, open.token.id, now)}
+          madeCount={countValidMade(tokens, open.token.id, (made) => isValidAt(made, now))}
           onRevoked={({ token, madeRevoked }) => {
-            setNotice(commonWords.madeTokens.revoked(labelToken(token), madeRevoked));
+            setNotice(commonWords.madeTokens.revoked(labelToken(requireValue(token)), madeRevoked));
           }}
         />
       ) : null}
@@ -94,7 +98,11 @@ export function TokenSection({ account, tokens, canChange, onChanged }: TokenSec
   );
 }
 
-function columnsAt(now: number): readonly Column<PlacedToken>[] {
+function isValidAt({ revokedAt, expiresAt }: Token, now: number): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || readTime(expiresAt) > now);
+}
+
+function columnsAt(now: number, currency: string): readonly Column<PlacedToken<Token>>[] {
   return [
     {
       name: words.token,
@@ -104,7 +112,7 @@ function columnsAt(now: number): readonly Column<PlacedToken>[] {
         return (
           <TokenPlace placed={placed}>
             {name === '' ? null : <strong>{name}</strong>} <span class="id quiet">{id}</span>
-            {hint === undefined ? null : <span class="small quiet">{words.keyEnds(hint)}</span>}
+            {hint === '' ? null : <span class="small quiet">{words.keyEnds(hint)}</span>}
           </TokenPlace>
         );
       },
@@ -114,25 +122,25 @@ function columnsAt(now: number): readonly Column<PlacedToken>[] {
       name: words.models,
       cell: ({ token: { models } }) => (models.includes('*') ? words.everyModel : models.join(', ')),
     },
-    { name: words.spent, isNumber: true, cell: ({ token }) => describeSpending(token) },
+    { name: words.spent, isNumber: true, cell: ({ token }) => describeSpending(token, currency) },
     { name: words.limits, cell: ({ token }) => renderLimits(token) },
     {
       name: words.rights,
       cell: ({ token: { webhooks, tokens } }) => (
         <span class="lines small">
-          <span>{words.webhooks(webhooks)}</span>
-          <span>{words.tokens(tokens)}</span>
+          <span>{words.webhooks(readWord('WEBHOOK_RIGHT_', webhooks))}</span>
+          <span>{words.tokens(readWord('TOKEN_RIGHT_', tokens))}</span>
         </span>
       ),
     },
     {
       name: words.lastCharged,
-      cell: ({ token: { lastChargedAt } }) => renderLastCharge(lastChargedAt, now),
+      cell: ({ token: { lastChargedAt } }) => renderLastCharge(readTime(lastChargedAt), now),
     },
   ];
 }
 
-function actsColumn(canChange: boolean, open: (next: Open) => void): Column<PlacedToken> {
+function actsColumn(canChange: boolean, open: (next: Open) => void): Column<PlacedToken<Token>> {
   const button = (token: Token, step: 'limits' | 'revoke', text: string): VNode => (
     <button
       type="button"
@@ -162,7 +170,8 @@ function actsColumn(canChange: boolean, open: (next: Open) => void): Column<Plac
   };
 }
 
-function renderState({ revokedAt, expiresAt }: Token, now: number): ComponentChildren {
+function renderState(token: Token, now: number): ComponentChildren {
+  const [revokedAt, expiresAt] = [readTime(token.revokedAt), readTime(token.expiresAt)];
   if (revokedAt !== undefined)
     return (
       <span class="lines">
@@ -207,21 +216,21 @@ function renderLastCharge(hour: number | undefined, now: number): ComponentChild
   return now - hour < HOUR_MS ? words.thisHour : <Ago at={hour} />;
 }
 
-function describeSpending({ used, limit }: Token): string {
-  const spent = moneyText(used.amount, used.currency);
-  return limit === undefined ? spent : words.of(spent, moneyText(limit.amount, limit.currency));
+function describeSpending({ usedNanos, limitNanos }: Token, currency: string): string {
+  const spent = formatNanos(usedNanos, currency);
+  return limitNanos === undefined ? spent : words.of(spent, formatNanos(limitNanos, currency));
 }
 
 function renderLimits({ limits, queue }: Token): ComponentChildren {
-  const names = Object.entries(words.counts) as [keyof Token['limits'], string][];
-  const set = names.filter(([name]) => limits[name] !== undefined);
-  const waits = describeQueue(queue);
+  // zero is the configured limit
+  const set = COUNT_NAMES.filter((name) => (limits?.[name] ?? 0) > 0);
+  const waits = describeQueue(readQueue(queue));
   if (set.length === 0 && waits === '') return '–';
   return (
     <>
-      {set.map(([name, text]) => (
+      {set.map((name) => (
         <div key={name}>
-          {text}: {limits[name]}
+          {words.counts[name]}: {limits?.[name]}
         </div>
       ))}
       <div>{waits}</div>
@@ -229,12 +238,24 @@ function renderLimits({ limits, queue }: Token): ComponentChildren {
   );
 }
 
+function readQueue(queue: Token['queue']): TokenQueue {
+  if (queue === undefined) return DEFAULT_QUEUE;
+  return { wait: readWord('TOKEN_WAIT_', queue.wait), class: readWord('TOKEN_CLASS_', queue.class) };
+}
+
 /** Replaces the limits of a token. */
-function LimitsDialog({ account, token, onClose, onChanged }: TokenDialogProps & { token: Token }): VNode {
+function LimitsDialog({
+  account: { currency },
+  token,
+  onClose,
+  onChanged,
+}: TokenDialogProps & { token: Token }): VNode {
   const [texts, setTexts] = useState(() => toLimitTexts(token));
-  const [queue, setQueue] = useState(token.queue);
+  const [queue, setQueue] = useState(() => readQueue(token.queue));
   const [reason, setReason] = useState('');
-  const { act, isBusy, fault } = useAct(() => {
+  const [isTried, setTried] = useState(false);
+  const isReasonMissing = reason.trim() === '';
+  const { act, isBusy, fault } = useRpc('billing.AccountService/UpdateTokenLimits', () => {
     announce(words.didChange(labelToken(token)));
     onChanged();
     onClose();
@@ -248,17 +269,18 @@ function LimitsDialog({ account, token, onClose, onChanged }: TokenDialogProps &
       isBusy={isBusy || Object.keys(faults).length > 0}
       onCancel={onClose}
       onConfirm={() => {
-        act(`/accounts/${encodeURIComponent(account.id)}/tokens/${encodeURIComponent(token.id)}/limits`, {
-          ...values,
-          ...queue,
-          reason: reason.trim(),
-        });
+        setTried(true);
+        if (!isReasonMissing) act({ id: token.id, ...values, queue: toWireQueue(queue), reason: reason.trim() });
       }}
     >
       <p>{words.changeText}</p>
-      <LimitFields texts={texts} faults={faults} currency={account.balance.currency} onChange={setTexts} />
+      <LimitFields texts={texts} faults={faults} currency={currency} onChange={setTexts} />
       <QueueFields queue={queue} onChange={setQueue} />
-      <ReasonField value={reason} onInput={setReason} fault={fault?.message} />
+      <ReasonField
+        value={reason}
+        onInput={setReason}
+        fault={isTried && isReasonMissing ? operatorWords.reason.missing : fault?.message}
+      />
     </ConfirmDialog>
   );
 }
@@ -266,7 +288,7 @@ function LimitsDialog({ account, token, onClose, onChanged }: TokenDialogProps &
 /** Makes a token, and then shows its key this once. */
 function MakeTokenDialog({ account, onClose, onChanged }: TokenDialogProps): VNode {
   const [form, setForm] = useState(NEW_TOKEN);
-  const { act, isBusy, fault, answer } = useAct<MadeToken>(onChanged);
+  const { act, isBusy, fault, answer } = useRpc('billing.AccountService/CreateToken', onChanged);
   if (answer !== undefined) return <MadeKeyDialog made={answer} onClose={onClose} />;
   const { token, faults } = readNewToken(form);
   return (
@@ -277,10 +299,10 @@ function MakeTokenDialog({ account, onClose, onChanged }: TokenDialogProps): VNo
       isBusy={isBusy || token === undefined}
       onCancel={onClose}
       onConfirm={() => {
-        if (token !== undefined) act(`/accounts/${encodeURIComponent(account.id)}/tokens`, token);
+        if (token !== undefined) act({ accountId: account.id, ...token });
       }}
     >
-      <NewTokenFields form={form} faults={faults} currency={account.balance.currency} onChange={setForm} />
+      <NewTokenFields form={form} faults={faults} currency={account.currency} onChange={setForm} />
       <p class="fault" role="alert">
         {fault?.message ?? ''}
       </p>
@@ -289,10 +311,16 @@ function MakeTokenDialog({ account, onClose, onChanged }: TokenDialogProps): VNo
 }
 
 /** The key of a new token. It is kept nowhere, so this is the one time that it can be read. */
-function MadeKeyDialog({ made: { token, key }, onClose }: { made: MadeToken; onClose: () => void }): VNode {
+function MadeKeyDialog({
+  made: { token, key },
+  onClose,
+}: {
+  made: RpcAnswer<'billing.AccountService/CreateToken'>;
+  onClose: () => void;
+}): VNode {
   return (
     <ConfirmDialog title={words.made} confirm={words.close} onCancel={onClose} onConfirm={onClose}>
-      <p>{token.name}</p>
+      <p>{token?.name}</p>
       <p class="note">{words.once}</p>
       <p>
         <code class="id key">{key}</code> <CopyButton text={key} what={words.key} />
