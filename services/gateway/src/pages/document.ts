@@ -2,8 +2,9 @@ import { dialects } from '../dialects/index.ts';
 import type { QueryParameter } from '../dialects/dialect.ts';
 import type { Schema } from '../domain/schema.ts';
 import { LABEL, LABEL_MAX } from '../domain/label.ts';
-import type { Method, RouteDoc, RouteEntry } from '../http/routes/route.ts';
+import type { RouteDoc, RouteEntry } from '../http/routes/route.ts';
 import { collectErrors, referToErrors } from './error-responses.ts';
+import { listMethods, toShownPath } from './find-route.ts';
 import { hoist } from './hoist.ts';
 import { shareComponents } from './share-components.ts';
 import type { Answer, Operation, Parameter } from './share-components.ts';
@@ -71,23 +72,26 @@ const PATH_SCHEMAS: Readonly<Record<string, Schema>> = {
   webhook_endpoint_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
   webhook_delivery_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
 };
-/** The methods that stand in the document for a route that answers every method in the same way. */
-export const METHODS_FOR_ALL = ['GET', 'POST', 'DELETE'] as const satisfies readonly Method[];
+const NOT_SERVED = 'Known routes of these APIs that are not served answer 501 and name the route to use instead.';
 
-/** Builds the OpenAPI document of the routes. */
-export function openApiDocument(routes: readonly RouteEntry[], publicUrl: string): object {
+/**
+ * Builds the OpenAPI document of the routes. It leaves out those that are not implemented, for which a generator of
+ * clients would write functions.
+ */
+export function openApiDocument(described: readonly RouteEntry[], publicUrl: string): object {
+  const routes = described.filter(({ kind }) => kind !== 'unsupported');
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
-    for (const method of route.methods === 'all' ? METHODS_FOR_ALL : route.methods) {
-      const name = route.path.replace('{+', '{');
-      paths[name] = { ...paths[name], [method.toLowerCase()]: buildOperation(route, method) };
+    for (const method of listMethods(route)) {
+      const name = toShownPath(route);
+      paths[name] = { ...paths[name], [method.toLowerCase()]: buildOperation(route) };
     }
   }
   const shared = shareComponents(paths);
   const { document, schemas } = hoist({ ...shared, responses: { ...shared.responses, ...collectErrors(routes) } });
   return {
     openapi: '3.1.0',
-    info: API,
+    info: { ...API, description: `${API.description} ${NOT_SERVED}` },
     servers: [{ url: publicUrl }],
     tags: collectTags(routes).map((name) => ({ name })),
     security: [{ token: [] }],
@@ -108,8 +112,8 @@ export function openApiDocument(routes: readonly RouteEntry[], publicUrl: string
   };
 }
 
-function buildOperation(route: RouteEntry, method: Method): Operation {
-  const { doc, path, token, methods } = route;
+function buildOperation(route: RouteEntry): Operation {
+  const { doc, path, token } = route;
   const parameters: readonly Parameter[] = [
     ...buildPathParameters(path),
     ...(doc.parameters ?? []).map((parameter) => ({ in: 'query' as const, ...parameter })),
@@ -121,7 +125,7 @@ function buildOperation(route: RouteEntry, method: Method): Operation {
   };
   return {
     tags: [doc.tag],
-    operationId: methods === 'all' ? `${doc.operationId}_${method.toLowerCase()}` : doc.operationId,
+    operationId: doc.operationId,
     summary: doc.summary,
     ...(doc.description === undefined ? {} : { description: doc.description }),
     ...(parameters.length === 0 ? {} : { parameters }),

@@ -26,7 +26,7 @@ export const SUM = {
     properties: memberSchemas(CHARGED_PARTS, count),
   },
 } as const;
-export const SUM_NAMES = Object.keys(SUM) as readonly (keyof typeof SUM)[];
+const SUM_NAMES = Object.keys(SUM) as readonly (keyof typeof SUM)[];
 const timestamp = {
   type: 'string',
   anyOf: [{ format: 'date' }, { format: 'date-time' }, { pattern: '^([0-9]{1,11})?$' }],
