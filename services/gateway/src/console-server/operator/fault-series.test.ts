@@ -17,9 +17,9 @@ import { buildFaultsView, countChannelFaults } from './fault-series.ts';
 const SERIES_SHOWN = 12;
 
 const aMinute = (ago: number, over: MessageInitShape<typeof FaultMinuteSchema> = {}): FaultMinute =>
-  create(FaultMinuteSchema, { ...over, minute: beginOfMinute(ago) } as typeof over);
+  create(FaultMinuteSchema, { ...over, minute: beginOfMinute(ago) });
 const aChannelMinute = (ago: number, over: MessageInitShape<typeof ChannelMinuteSchema> = {}): ChannelMinute =>
-  create(ChannelMinuteSchema, { ...over, minute: beginOfMinute(ago) } as typeof over);
+  create(ChannelMinuteSchema, { ...over, minute: beginOfMinute(ago) });
 const aSubject = (subject: string, ...minutes: FaultMinute[]): FaultHour =>
   create(FaultHourSchema, { subject, minutes });
 interface FaultLists {
