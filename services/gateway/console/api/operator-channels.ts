@@ -2,7 +2,6 @@ import type { ChannelPause as PauseMessage, ChannelPauseJson } from '@reelgate/p
 import type { ChannelStatus, ChannelStatusJson } from '@reelgate/proto/tasks/v1/operator_service';
 import type { ChannelHour as HourMessage, ChannelHourJson } from '@reelgate/proto/tasks/v1/pulse';
 import type { Emitted, RpcAnswer } from './calls.ts';
-import type { WaitingLane } from './operator-waiting.ts';
 
 /** A channel with its last hour. */
 export interface ChannelRow {
@@ -45,8 +44,6 @@ export interface ChannelView {
   readonly margins?: RpcAnswer<'billing.AccountService/GetMoney'>['margins'];
   /** The prices of its models now. */
   readonly contracts?: RpcAnswer<'billing.AccountService/ListPrices'>['contracts'];
-  /** The lanes of the queue whose tasks it can do. */
-  readonly lanes?: readonly WaitingLane[];
   readonly canOperate: boolean;
   readonly now: number;
 }

@@ -1,7 +1,6 @@
 import type { Money } from './money.ts';
 import type { TaskRow } from './tasks.ts';
 import type { TaskView } from './task.ts';
-import type { QueuedPlace } from './operator-waiting.ts';
 import type { HistoryEntry } from '../../src/domain/operator-records.ts';
 
 export type { HistoryEntry } from '../../src/domain/operator-records.ts';
@@ -65,8 +64,6 @@ export interface OperatorTaskView extends Omit<
     readonly nextPollAt?: number;
     readonly pollErrors: number;
     readonly traceId: string;
-    /** Undefined: it does not wait for a channel. */
-    readonly place?: QueuedPlace;
   };
   /** The facts of the video. An operator does not see the video of a client. */
   readonly video?: Omit<NonNullable<TaskView['video']>, 'src' | 'thumbnail' | 'download'>;

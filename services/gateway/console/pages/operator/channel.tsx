@@ -1,7 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { RpcAnswer } from '../../api/calls.ts';
 import type { ChannelView } from '../../api/operator-channels.ts';
-import type { WaitingLane } from '../../api/operator-waiting.ts';
 import type { PageProps } from '../../frame.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import type { Column } from '../../parts/data-table.tsx';
@@ -26,6 +25,7 @@ import { LatencyChart } from './parts/latency-chart.tsx';
 import { MarginTable } from './parts/margin-table.tsx';
 import { NoteSection } from './parts/note-section.tsx';
 import type { OperatorNote } from './parts/note-section.tsx';
+import type { QueueLane } from './parts/queue-changes.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { queueWords } from './queue-words.ts';
 import { channelWords } from './channel-words.ts';
@@ -56,13 +56,13 @@ const FAILURES: readonly Column<Failure>[] = [
       ),
   },
 ];
-const LANES: readonly Column<WaitingLane>[] = [
+const LANES: readonly Column<QueueLane>[] = [
   { name: queueWords.model, isHead: true, cell: ({ model }) => model || queueWords.scheduled },
-  { name: queueWords.class, cell: (lane) => lane.class ?? '–' },
+  { name: queueWords.class, cell: (lane) => queueWords.classes[lane.class] || '–' },
   { name: words.waiting, isNumber: true, cell: ({ waiting }) => waiting },
-  { name: words.oldest, cell: ({ oldestAt }) => <Ago at={oldestAt} /> },
-  { name: words.turns, isNumber: true, cell: ({ turnsPerMinute }) => turnsPerMinute.toFixed(1) },
-  { name: words.why, cell: ({ reason }) => (reason === undefined ? '–' : queueWords.reasons[reason]) },
+  { name: words.oldest, cell: ({ oldestSince }) => <Ago at={readTime(oldestSince) ?? 0} /> },
+  { name: words.turns, isNumber: true, cell: ({ turnsPerMinute }) => Number(turnsPerMinute).toFixed(1) },
+  { name: words.why, cell: ({ reason }) => queueWords.reasons[reason] || '–' },
 ];
 const ANSWERS: readonly Column<AnswerMinute>[] = [
   { name: words.minute, isHead: true, cell: ({ at }) => clockText(at) },
@@ -76,9 +76,10 @@ export function page({ params }: PageProps): VNode {
   const records = useCalls({}, TOPICS, {
     failures: toCall('tasks.OperatorService/ListChannelFailures', { channel: id, limit: FAILURES_SHOWN }),
     notes: toCall('tasks.OperatorService/ListNotes', { subject: id }),
+    queue: toCall('tasks.QueueService/ListQueue', {}),
     ...toActCalls({ subject: id, limit: ACTS_SHOWN }),
   });
-  const { notes, failures, ...acts } = records.data ?? {};
+  const { notes, failures, queue, ...acts } = records.data ?? {};
   const onChanged = (): void => {
     view.refresh();
     records.refresh();
@@ -99,6 +100,7 @@ export function page({ params }: PageProps): VNode {
             view={channel}
             failures={failures?.failures}
             notes={notes?.notes}
+            lanes={queue?.lanes.filter(({ channels }) => channels.some((one) => one.id === id))}
             acts={listActs(acts, ACTS_SHOWN)}
             onChanged={onChanged}
           />
@@ -114,12 +116,14 @@ export interface ChannelPageProps {
   readonly failures: readonly Failure[] | undefined;
   /** Undefined if they cannot be read. */
   readonly notes: readonly OperatorNote[] | undefined;
+  /** What waits for the channel; undefined: it cannot be read now. */
+  readonly lanes: readonly QueueLane[] | undefined;
   readonly acts: readonly Act[];
   readonly onChanged: () => void;
 }
 
-export function ChannelPage({ view, failures, notes, acts, onChanged }: ChannelPageProps): VNode {
-  const { row, onlyFor, margins, contracts, lanes, canOperate, now } = view;
+export function ChannelPage({ view, failures, notes, lanes, acts, onChanged }: ChannelPageProps): VNode {
+  const { row, onlyFor, margins, contracts, canOperate, now } = view;
   const { channel, hour } = row;
   const minutes = hour?.minutes ?? [];
   const faults = sumLastHour(minutes, now, countChannelFaults);
@@ -159,7 +163,7 @@ export function ChannelPage({ view, failures, notes, acts, onChanged }: ChannelP
       <Latency answers={listAnswers(minutes)} now={now} />
       <h2>{words.queue}</h2>
       <Part of={lanes}>
-        {(rows: readonly WaitingLane[]) => (
+        {(rows: readonly QueueLane[]) => (
           <DataTable
             caption={words.queue}
             columns={LANES}

@@ -1,9 +1,8 @@
 import type { VNode } from 'preact';
-import type { JobView } from '../../api/operator-jobs.ts';
-import { useCalls } from '../../state/calls.ts';
-import { useView } from '../../state/use-view.ts';
+import { toCall, useCalls } from '../../state/calls.ts';
 import type { PageProps } from '../../frame.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
+import { readTime, readWord, requireValue } from '../../parts/contract-values.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
@@ -11,7 +10,9 @@ import { At, durationText } from '../../parts/time.tsx';
 import { ActList } from './parts/act-list.tsx';
 import { listActs, toActCalls } from './parts/acts.ts';
 import type { Act } from './parts/acts.ts';
-import { AttentionNote, HistoryList } from './parts/history-list.tsx';
+import { AttentionNote, HistoryList, readHistory } from './parts/history-list.tsx';
+import { readJob } from './parts/job-facts.ts';
+import type { JobFacts } from './parts/job-facts.ts';
 import { recordWords } from './record-words.ts';
 
 const ACTS_SHOWN = 20;
@@ -20,8 +21,14 @@ const words = recordWords.jobs;
 
 export function page({ params }: PageProps): VNode {
   const id = params['jobId'] ?? '';
-  const view = useView<JobView>(`/jobs/${encodeURIComponent(id)}`);
-  const acts = useCalls({}, [], toActCalls({ subject: id, limit: ACTS_SHOWN }));
+  const view = useCalls(
+    {
+      shown: toCall('tasks.OperatorService/ShowJob', { jobId: id }),
+      attention: toCall('tasks.OperatorService/ListAttention', {}),
+    },
+    [],
+    toActCalls({ subject: id, limit: ACTS_SHOWN }),
+  );
   return (
     <>
       <PageTitle
@@ -33,22 +40,34 @@ export function page({ params }: PageProps): VNode {
         }
         beside={<CopyButton text={id} what={id} />}
       />
-      <Loaded view={view}>{(job) => <OneJobView view={job} acts={listActs(acts.data ?? {}, ACTS_SHOWN)} />}</Loaded>
+      <Loaded view={view}>
+        {({ shown, attention, ...acts }) => (
+          <OneJobView
+            job={readJob(requireValue(shown.record))}
+            isInAttention={attention.items.some(({ taskId }) => taskId === id)}
+            acts={listActs(acts, ACTS_SHOWN)}
+          />
+        )}
+      </Loaded>
     </>
   );
 }
 
 export interface OneJobViewProps {
-  readonly view: JobView;
+  readonly job: JobFacts;
+  /** True if the job waits for a decision of a person. */
+  readonly isInAttention: boolean;
   readonly acts: readonly Act[];
 }
 
-export function OneJobView({ view: { job, history, isInAttention }, acts }: OneJobViewProps): VNode {
-  const { id, accountId, tokenId, endpoint, model, state, starts, createdAt, endedAt, failure } = job;
+export function OneJobView({ job, isInAttention, acts }: OneJobViewProps): VNode {
+  const { id, accountId, tokenId, endpoint, model, state, starts, failure } = job;
+  const createdAt = readTime(job.createdAt) ?? 0;
+  const endedAt = readTime(job.completedAt);
   return (
     <>
       <p>
-        <StateBadge state={state} />
+        <StateBadge state={readWord('TASK_STATE_', state)} />
       </p>
       {isInAttention ? <AttentionNote id={id} /> : null}
       {failure === undefined ? null : (
@@ -86,7 +105,7 @@ export function OneJobView({ view: { job, history, isInAttention }, acts }: OneJ
       </dl>
       <ActList acts={acts} title={recordWords.task.acts} />
       <h2>{words.history}</h2>
-      <HistoryList history={history} isOpen />
+      <HistoryList history={readHistory(job.events)} isOpen />
     </>
   );
 }

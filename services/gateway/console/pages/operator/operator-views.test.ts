@@ -4,7 +4,7 @@ import { renderToString } from 'preact-render-to-string';
 import type { AttentionList } from '../../api/operator-attention.ts';
 import type { ChannelList, ChannelRow } from '../../api/operator-channels.ts';
 import type { Now } from '../../api/operator-now.ts';
-import type { WaitingList } from '../../api/operator-waiting.ts';
+import type { RpcAnswer } from '../../api/calls.ts';
 import { AttentionView } from './attention.tsx';
 import { modelsOfItAlone } from '../../operator-values.ts';
 import { ChannelsView } from './channels.tsx';
@@ -234,20 +234,36 @@ describe('channels', () => {
 });
 
 describe('the queue', () => {
-  const shared = { model: 'fast', kind: 'generation', class: 'batch', waiting: 7, oldestAt: 0 } as const;
-  const list: WaitingList = {
+  type Queue = RpcAnswer<'tasks.QueueService/ListQueue'>;
+  const shared = {
+    kind: 'TASK_KIND_GENERATION',
+    model: 'fast',
+    class: 'QUEUE_CLASS_BATCH',
+    ...{ waiting: '7', oldestSince: '1970-01-01T00:00:00Z' },
+  } as const;
+  const scheduled: Queue['lanes'][number] = {
+    kind: 'TASK_KIND_UNSPECIFIED',
+    class: 'QUEUE_CLASS_UNSPECIFIED',
+    reason: 'QUEUE_REASON_SCHEDULED',
+    ...{ model: '', waiting: '1', held: false, turnsPerMinute: 0, channels: [] },
+  };
+  const queue: Queue = {
     lanes: [
       {
-        ...{ ...shared, isHeld: true, reason: 'held', turnsPerMinute: 2.25 },
-        channels: [{ id: 'main', inFlight: 3, inFlightMax: 4 }],
+        ...shared,
+        reason: 'QUEUE_REASON_HELD',
+        ...{ held: true, turnsPerMinute: 2.25 },
+        channels: [{ id: 'main', inFlight: '3', inFlightLimit: '4' }],
       },
-      { model: '', waiting: 1, oldestAt: 0, isHeld: false, reason: 'scheduled', turnsPerMinute: 0, channels: [] },
+      scheduled,
     ],
-    accounts: [{ ...shared, accountId: 'acme', weight: 3, share: 0.75, isHeld: false, reason: 'channel_limit' }],
-    ...{ hasMore: false, total: 8, totalMax: 100, canOperate: true, now: 0 },
+    accounts: [
+      { ...shared, accountId: 'acme', weight: 3, share: 0.75, held: false, reason: 'QUEUE_REASON_CHANNEL_LIMIT' },
+    ],
+    ...{ hasMore: false, total: '8', totalLimit: '100' },
   };
-  const show = (changes: Partial<WaitingList> = {}): string =>
-    renderToString(h(WaitingView, { list: { ...list, ...changes }, acts, onChanged: () => undefined }));
+  const show = (changes: Partial<Queue> = {}, canOperate = true): string =>
+    renderToString(h(WaitingView, { queue: { ...queue, ...changes }, acts, canOperate, onChanged: () => undefined }));
 
   test('shows the lanes and the accounts with the reason, and what an operator can do', () => {
     const shown = text(show());
@@ -261,13 +277,13 @@ describe('the queue', () => {
   });
 
   test('tells a viewer which role a decision needs', () => {
-    const shown = show({ canOperate: false });
+    const shown = show({}, false);
 
     expect(text(shown)).toContain('You need the role operator to weigh, hold and cancel what waits.');
     expect(shown.match(/<button[^>]*disabled/g)).toHaveLength(4);
   });
 
   test('says that nothing waits', () => {
-    expect(text(show({ lanes: [], accounts: [], total: 0 }))).toContain('No task waits for a channel.');
+    expect(text(show({ lanes: [], accounts: [], total: '0' }))).toContain('No task waits for a channel.');
   });
 });

@@ -6,6 +6,7 @@ import type { OperatorTaskList, OperatorTaskView } from '../../api/operator-task
 import { ConfigurationView } from './configuration.tsx';
 import { OneJobView } from './job.tsx';
 import { filtersIn } from './parts/filter-form.tsx';
+import type { QueuedTask } from './parts/task-facts.tsx';
 import { TaskView } from './task.tsx';
 import { TasksView } from './tasks.tsx';
 
@@ -65,13 +66,25 @@ describe('a task', () => {
   const shown = renderToString(h(TaskView, { view, acts: [] }));
 
   test('shows the place of a task that waits, with the reason', () => {
-    const place = { position: 1, class: 'batch', reason: 'channel_limit', startBy: 0, estimatedStartAt: 0 } as const;
-    const waiting = text(renderToString(h(TaskView, { view: { ...view, task: { ...view.task, place } }, acts: [] })));
+    const { failure: _failure, endedAt: _endedAt, ...queuedTask } = view.task;
+    const queued: QueuedTask = {
+      kind: 'TASK_KIND_GENERATION',
+      reason: 'QUEUE_REASON_CHANNEL_LIMIT',
+      ...{ accountId: 'demo', tokenId: 'tok_1', model: 'Alpha-H3', costSeconds: '5' },
+      place: {
+        class: 'QUEUE_CLASS_BATCH',
+        waitsFor: 'QUEUE_WAIT_CAPACITY',
+        ...{ position: 1, startBy: '1970-01-01T00:00:00Z', estimatedStartAt: '1970-01-01T00:00:00Z' },
+      },
+    };
+    const show = (admission: string): string =>
+      text(renderToString(h(TaskView, { view: { ...view, task: { ...queuedTask, admission } }, queued, acts: [] })));
+    const waiting = show('waiting');
 
     expect(waiting).toMatch(
       /Queue every channel is at a limit; class batch, 1 task of its token before it; expected .*; fails without a turn at /,
     );
-    expect(text(shown)).not.toContain('of its token before it');
+    expect(show('accepted')).not.toContain('of its token before it');
   });
 
   test('shows whose it is, where it runs, and under which ids', () => {
@@ -155,14 +168,17 @@ describe('tasks', () => {
 
 test('a job shows its failure, its calls, and the decision that it waits for', () => {
   const job = {
-    ...{ id: 'job_1', accountId: 'demo', tokenId: 'tok_1', endpoint: 'chat', model: 'echo', starts: 2, createdAt: 0 },
-    state: 'failed' as const,
+    ...{ id: 'job_1', accountId: 'demo', tokenId: 'tok_1', endpoint: 'chat', model: 'echo', starts: 2 },
+    ...{ createdAt: '1970-01-01T00:00:00Z', requestId: '', traceId: '' },
+    events: [{ at: '1970-01-01T00:00:00.006Z', type: 'started', detailJson: '{"worker":"one"}' }],
+    state: 'TASK_STATE_FAILED' as const,
     failure: { code: 'unknown_outcome', message: 'the answer is lost' },
   };
-  const shown = renderToString(h(OneJobView, { view: { job, history: [], isInAttention: true }, acts: [] }));
+  const shown = renderToString(h(OneJobView, { job, isInAttention: true, acts: [] }));
 
   expect(text(shown)).toContain('the answer is lost unknown_outcome');
   expect(text(shown)).toContain('Calls of the upstream started 2');
+  expect(text(shown)).toContain('started worker: one');
   expect(shown).toContain('href="/console/attention?open=job_1"');
 });
 

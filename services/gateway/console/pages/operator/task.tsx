@@ -25,6 +25,7 @@ import { useOperator } from './parts/use-operator.ts';
 import { AttemptTable } from './parts/attempt-table.tsx';
 import { AttentionNote, HistoryList } from './parts/history-list.tsx';
 import { TaskFacts, TaskStatus } from './parts/task-facts.tsx';
+import type { QueuedTask } from './parts/task-facts.tsx';
 import { TaskOrder } from './parts/task-order.tsx';
 
 const ACTS_SHOWN = 20;
@@ -46,9 +47,11 @@ export function page({ params }: PageProps): VNode {
   const view = useView<OperatorTaskView>(`/tasks/${encodeURIComponent(id)}`, [`task:${id}`]);
   const records = useCalls({}, [`task:${id}`], {
     notes: toCall('tasks.OperatorService/ListNotes', { subject: id }),
+    // refused for a task that does not wait
+    queued: toCall('tasks.QueueService/ShowQueuedTask', { taskId: id }),
     ...toActCalls({ subject: id, limit: ACTS_SHOWN }),
   });
-  const { notes, ...acts } = records.data ?? {};
+  const { notes, queued, ...acts } = records.data ?? {};
   return (
     <>
       <PageTitle
@@ -60,7 +63,13 @@ export function page({ params }: PageProps): VNode {
       />
       <Loaded view={view}>
         {(task) => (
-          <TaskView view={task} notes={notes?.notes} canWrite={covers('operator')} acts={listActs(acts, ACTS_SHOWN)} />
+          <TaskView
+            view={task}
+            queued={queued}
+            notes={notes?.notes}
+            canWrite={covers('operator')}
+            acts={listActs(acts, ACTS_SHOWN)}
+          />
         )}
       </Loaded>
     </>
@@ -71,12 +80,14 @@ export interface TaskViewProps {
   readonly view: OperatorTaskView;
   /** Undefined: they cannot be read now. */
   readonly notes?: readonly OperatorNote[] | undefined;
+  /** Its place among those that wait; undefined if it does not wait. */
+  readonly queued?: QueuedTask | undefined;
   /** True if the visitor may write notes. */
   readonly canWrite?: boolean;
   readonly acts: readonly Act[];
 }
 
-export function TaskView({ view, notes, canWrite = false, acts }: TaskViewProps): VNode {
+export function TaskView({ view, notes, queued, canWrite = false, acts }: TaskViewProps): VNode {
   const { task, video, text, money, timeline, attempts, history, deliveries, raw, isInAttention } = view;
   const isUnavailable = (part: OperatorTaskView['unavailable'][number]): boolean => view.unavailable.includes(part);
   const now = useNow(task.endedAt === undefined);
@@ -84,7 +95,7 @@ export function TaskView({ view, notes, canWrite = false, acts }: TaskViewProps)
     <>
       <TaskStatus task={task} />
       {isInAttention ? <AttentionNote id={task.id} /> : null}
-      <TaskFacts task={task} video={video} />
+      <TaskFacts task={task} video={video} queued={isWaiting(task) ? queued : undefined} />
       {notes === undefined ? null : <NoteTexts notes={notes} canWrite={canWrite} subject={task.id} />}
       <h2>{words.attempts}</h2>
       <AttemptTable attempts={attempts} />
@@ -154,4 +165,9 @@ function DeliveryFacts({ deliveries }: { deliveries: readonly Delivery[] }): VNo
       empty={words.noDeliveries}
     />
   );
+}
+
+/** Reports whether a task waits for a channel. */
+function isWaiting({ admission, failure }: OperatorTaskView['task']): boolean {
+  return admission === 'waiting' && failure === undefined;
 }

@@ -1,82 +1,83 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type {
-  WaitingChangeAnswer,
-  WaitingAccount,
-  WaitingChange,
-  WaitingChangeRequest,
-  WaitingLane,
-  WaitingList,
-} from '../../api/operator-waiting.ts';
+import type { RpcAnswer } from '../../api/calls.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { readTime } from '../../parts/contract-values.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { announce } from '../../state/announce.ts';
-import { useAct } from '../../state/use-act.ts';
-import { useCalls } from '../../state/calls.ts';
-import { useView } from '../../state/use-view.ts';
+import { sendCall, toCall, useCalls } from '../../state/calls.ts';
+import { useSending } from '../../state/use-act.ts';
 import { ActList } from './parts/act-list.tsx';
 import { listActs, toActCalls } from './parts/acts.ts';
 import type { Act } from './parts/acts.ts';
+import { toChangeCall } from './parts/queue-changes.ts';
+import type { QueueAccount, QueueLane, WantedChange } from './parts/queue-changes.ts';
 import { ReasonField } from './parts/reason-field.tsx';
+import { useOperator } from './parts/use-operator.ts';
 import { operatorWords } from './operator-words.ts';
 import { queueWords as words } from './queue-words.ts';
+import type { QueueChange } from './queue-words.ts';
 
 const ACTS_READ = 100;
 const ACTS_SHOWN = 10;
-const TOPICS = ['now', 'channels'] as const;
-
-/** A change that an operator wants to make, before its reason is given. */
-interface WantedChange extends Omit<WaitingChangeRequest, 'reason'> {
-  readonly change: WaitingChange;
-}
+type Queue = RpcAnswer<'tasks.QueueService/ListQueue'>;
 
 export function page(): VNode {
-  const view = useView<WaitingList>('/queue', TOPICS);
-  const records = useCalls({}, TOPICS, toActCalls({ limit: ACTS_READ }));
-  const acts = listActs(records.data ?? {}, ACTS_SHOWN, 'queue_');
-  const onChanged = (): void => {
-    view.refresh();
-    records.refresh();
-  };
+  const { covers } = useOperator();
+  const view = useCalls(
+    { queue: toCall('tasks.QueueService/ListQueue', {}) },
+    ['now', 'channels'],
+    toActCalls({ limit: ACTS_READ }),
+  );
   return (
     <>
       <PageTitle title={words.title} />
-      <Loaded view={view}>{(list) => <WaitingView list={list} acts={acts} onChanged={onChanged} />}</Loaded>
+      <Loaded view={view}>
+        {({ queue, ...acts }) => (
+          <WaitingView
+            queue={queue}
+            acts={listActs(acts, ACTS_SHOWN, 'queue_')}
+            canOperate={covers('operator')}
+            onChanged={view.refresh}
+          />
+        )}
+      </Loaded>
     </>
   );
 }
 
 export interface WaitingViewProps {
-  readonly list: WaitingList;
+  readonly queue: Queue;
   readonly acts: readonly Act[];
+  readonly canOperate: boolean;
   readonly onChanged: () => void;
 }
 
-export function WaitingView({ list, acts, onChanged }: WaitingViewProps): VNode {
-  const { lanes, accounts, hasMore, total, totalMax, canOperate } = list;
+export function WaitingView({ queue, acts, canOperate, onChanged }: WaitingViewProps): VNode {
+  const { lanes, accounts, hasMore, total, totalLimit } = queue;
   const [wanted, setWanted] = useState<WantedChange | undefined>(undefined);
-  const ofLane: Column<WaitingLane> = {
+  const ofLane: Column<QueueLane> = {
     name: words.acts,
     isBare: true,
-    cell: ({ model, isHeld }) =>
-      model === '' ? null : <Changes of={{ model }} isHeld={isHeld} canOperate={canOperate} onWant={setWanted} />,
+    cell: ({ model, held }) =>
+      model === '' ? null : <Changes of={{ model }} isHeld={held} canOperate={canOperate} onWant={setWanted} />,
   };
-  const ofAccount: Column<WaitingAccount> = {
+  const ofAccount: Column<QueueAccount> = {
     name: words.acts,
     isBare: true,
-    cell: ({ accountId, weight, isHeld }) => (
-      <Changes of={{ accountId, weight }} isHeld={isHeld} canOperate={canOperate} onWant={setWanted} />
+    cell: ({ accountId, weight, held }) => (
+      <Changes of={{ accountId, weight }} isHeld={held} canOperate={canOperate} onWant={setWanted} />
     ),
   };
   return (
     <>
-      <p class="lead">{words.intro(total, totalMax)}</p>
+      <p class="lead">{words.intro(Number(total), Number(totalLimit))}</p>
       {canOperate ? null : (
         <p class="quiet" id="may-not-operate">
           {operatorWords.needsRole('operator', words.needed)}
@@ -103,10 +104,10 @@ export function WaitingView({ list, acts, onChanged }: WaitingViewProps): VNode 
 }
 
 interface WaitingProps {
-  readonly lanes: readonly WaitingLane[];
-  readonly accounts: readonly WaitingAccount[];
-  readonly ofLane: Column<WaitingLane>;
-  readonly ofAccount: Column<WaitingAccount>;
+  readonly lanes: readonly QueueLane[];
+  readonly accounts: readonly QueueAccount[];
+  readonly ofLane: Column<QueueLane>;
+  readonly ofAccount: Column<QueueAccount>;
 }
 
 /** Shows what waits, by lane and by account, each with the decisions over it. */
@@ -118,7 +119,7 @@ function Waiting({ lanes, accounts, ofLane, ofAccount }: WaitingProps): VNode {
         caption={words.lanes}
         columns={[...LANES, ofLane]}
         rows={lanes}
-        keyOf={(lane) => JSON.stringify([nameShared(lane), lane.channels.map(({ id }) => id), lane.oldestAt])}
+        keyOf={(lane) => JSON.stringify([nameShared(lane), lane.channels.map(({ id }) => id), lane.oldestSince])}
         empty={words.empty}
       />
       <h2>{words.accounts}</h2>
@@ -126,14 +127,14 @@ function Waiting({ lanes, accounts, ofLane, ofAccount }: WaitingProps): VNode {
         caption={words.accounts}
         columns={[...ACCOUNTS, ofAccount]}
         rows={accounts}
-        keyOf={(account) => JSON.stringify([account.accountId, nameShared(account), account.oldestAt])}
+        keyOf={(account) => JSON.stringify([account.accountId, nameShared(account), account.oldestSince])}
         empty={words.empty}
       />
     </>
   );
 }
 
-type LaneTasks = Pick<WaitingLane, 'model' | 'kind' | 'class' | 'waiting' | 'oldestAt' | 'reason'>;
+type LaneTasks = Pick<QueueLane, 'model' | 'kind' | 'class' | 'waiting' | 'oldestSince' | 'reason'>;
 
 function nameShared(shared: LaneTasks): string {
   return [shared.model, shared.kind, shared.class].join(' ');
@@ -141,26 +142,26 @@ function nameShared(shared: LaneTasks): string {
 
 const LANE_NAME: readonly Column<LaneTasks>[] = [
   { name: words.model, cell: ({ model }) => (model === '' ? words.scheduled : model) },
-  { name: words.kind, cell: ({ kind = '' }) => kind },
-  { name: words.class, cell: (shared) => shared.class ?? '' },
+  { name: words.kind, cell: ({ kind }) => words.kinds[kind] },
+  { name: words.class, cell: (shared) => words.classes[shared.class] },
   { name: words.waiting, isNumber: true, cell: ({ waiting }) => waiting },
-  { name: words.oldest, cell: ({ oldestAt }) => <Ago at={oldestAt} /> },
+  { name: words.oldest, cell: ({ oldestSince }) => <Ago at={readTime(oldestSince) ?? 0} /> },
 ];
 const WHY: Column<LaneTasks> = {
   name: words.why,
-  cell: ({ reason }) => (reason === undefined ? '' : words.reasons[reason]),
+  cell: ({ reason }) => words.reasons[reason],
 };
-const LANES: readonly Column<WaitingLane>[] = [
+const LANES: readonly Column<QueueLane>[] = [
   ...LANE_NAME,
-  { name: words.turns, isNumber: true, cell: ({ turnsPerMinute }) => turnsPerMinute.toFixed(1) },
+  { name: words.turns, isNumber: true, cell: ({ turnsPerMinute }) => Number(turnsPerMinute).toFixed(1) },
   {
     name: words.channels,
     cell: ({ channels }) =>
-      channels.map(({ id, inFlight, inFlightMax }) => words.inUse(id, inFlight, inFlightMax)).join(', '),
+      channels.map(({ id, inFlight, inFlightLimit }) => words.inUse(id, inFlight, inFlightLimit)).join(', '),
   },
   WHY,
 ];
-const ACCOUNTS: readonly Column<WaitingAccount>[] = [
+const ACCOUNTS: readonly Column<QueueAccount>[] = [
   {
     name: words.account,
     isHead: true,
@@ -168,7 +169,7 @@ const ACCOUNTS: readonly Column<WaitingAccount>[] = [
   },
   ...LANE_NAME,
   { name: words.weight, isNumber: true, cell: ({ weight }) => weight },
-  { name: words.share, isNumber: true, cell: ({ share }) => `${Math.round(share * 100)} %` },
+  { name: words.share, isNumber: true, cell: ({ share }) => `${Math.round(Number(share) * 100)} %` },
   WHY,
 ];
 
@@ -181,8 +182,8 @@ interface ChangesProps {
 }
 
 function Changes({ of, isHeld, canOperate, onWant }: ChangesProps): VNode {
-  const hold: WaitingChange = isHeld ? 'release' : 'hold';
-  const changes: readonly WaitingChange[] = of.accountId === undefined ? [hold] : ['weight', hold, 'cancel'];
+  const hold: QueueChange = isHeld ? 'release' : 'hold';
+  const changes: readonly QueueChange[] = of.accountId === undefined ? [hold] : ['weight', hold, 'cancel'];
   return (
     <div class="actions">
       {changes.map((change) => (
@@ -214,16 +215,18 @@ interface ChangeDialogProps {
 }
 
 function ChangeDialog({ wanted, onClose, onChanged }: ChangeDialogProps): VNode {
-  const { change, accountId, model } = wanted;
+  const { change } = wanted;
   const subject = nameSubject(wanted);
   const [reason, setReason] = useState('');
   const [weight, setWeight] = useState(String(wanted.weight ?? 1));
-  const { act, isBusy, fault } = useAct<WaitingChangeAnswer>(({ hasMore }) => {
-    announce(hasMore === true ? words.moreWait(subject) : words.did[change](subject));
-    onChanged();
-    onClose();
-  });
-  const body = { reason: reason.trim(), ...(accountId === undefined ? { model } : { accountId }) };
+  const { act, isBusy, fault } = useSending(
+    () => sendCall(toChangeCall({ ...wanted, weight: Number(weight) }, reason.trim())),
+    (answer) => {
+      announce('hasMore' in answer && answer.hasMore === true ? words.moreWait(subject) : words.did[change](subject));
+      onChanged();
+      onClose();
+    },
+  );
   return (
     <ConfirmDialog
       title={words.titles[change](subject)}
@@ -232,9 +235,7 @@ function ChangeDialog({ wanted, onClose, onChanged }: ChangeDialogProps): VNode 
       isBusy={isBusy}
       isDanger={change === 'cancel' || change === 'hold'}
       onCancel={onClose}
-      onConfirm={() => {
-        act(`/queue/${change}`, change === 'weight' ? { ...body, weight: Number(weight) } : body);
-      }}
+      onConfirm={act}
     >
       <p>{words.texts[change]}</p>
       {change === 'weight' ? (

@@ -110,6 +110,18 @@ describe('a call is refused', () => {
     expect(json.answers).toMatchObject([{ refusal: { status: 400, error: { param } } }]);
   });
 
+  test.each([
+    ['a reason of spaces', { accountId: 'acme', weight: 2, reason: ' ' }, 'reason'],
+    ['no reason', { accountId: 'acme', weight: 2 }, 'reason'],
+    ['a weight of 0', { accountId: 'acme', weight: 0, reason: 'why' }, 'weight'],
+    ['a weight that is not whole', { accountId: 'acme', weight: 1.5, reason: 'why' }, 'weight'],
+  ])('that changes the queue with %s, by the name of the field', async (_what, request, param) => {
+    await start();
+    const { json } = await pass('operator', ['tasks.QueueService/SetQueueWeight', request]);
+
+    expect(json.answers).toMatchObject([{ refusal: { status: 400, error: { param } } }]);
+  });
+
   test('without a session, and from the page of another site', async () => {
     await start();
     const body = { calls: [{ rpc: 'billing.AccountService/GetMoney', request: {} }] };

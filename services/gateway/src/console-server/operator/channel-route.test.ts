@@ -13,7 +13,7 @@ afterEach(() => console.stop());
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const NOW = 100 * MINUTE_MS;
-const PARTS = ['margins', 'contracts', 'lanes'] as const;
+const PARTS = ['margins', 'contracts'] as const;
 const away = async () => {
   throw serviceUnavailable(undefined);
 };
@@ -60,12 +60,11 @@ describe('the page of a channel', () => {
     ]);
   });
 
-  test('has the margins, prices and lanes of this channel and of no other', async () => {
+  test('has the margins and prices of this channel and of no other', async () => {
     const margin = (channel: string) => ({
       ...{ channel, priceKey: 'Alpha-H3', currency: 'USD', requests: 1n, chargedNanos: 5n, costNanos: 2n },
     });
     const price = (key: string, current: boolean) => ({ key, version: 1, sinceMs: 3n, current, termsJson: '{}' });
-    const lane = (model: string, channel: string) => ({ model, waiting: 1n, channels: [{ id: channel }] });
     const asked: object[] = [];
     await start({
       tasks: tasks(),
@@ -83,13 +82,11 @@ describe('the page of a channel', () => {
           ],
         }),
       },
-      queue: { listQueue: async () => ({ lanes: [lane('Alpha-H3', 'east'), lane('Gamma', 'west')] }) },
     });
     const { json } = await read();
 
     expect(json.margins).toMatchObject([{ channel: 'east' }]);
     expect(json.contracts).toMatchObject([{ key: 'Alpha-H3' }, { key: 'Alpha-H3__regeneration' }]);
-    expect(json.lanes).toMatchObject([{ model: 'Alpha-H3' }]);
     expect(asked).toEqual([{ spanMs: DAY_MS }]);
   });
 
@@ -98,13 +95,12 @@ describe('the page of a channel', () => {
     const { status, json } = await read();
 
     expect(status).toBe(200);
-    expect(PARTS.filter((part) => part in json)).toEqual(['lanes']);
+    expect(PARTS.filter((part) => part in json)).toEqual([]);
   });
 
   test('of synchronous calls is shown while tasks are away, with what this gateway knows of it', async () => {
     await start({
       tasks: { listChannels: away, getPulse: away },
-      queue: { listQueue: away },
     });
     const { status, json } = await read('chat-a');
 

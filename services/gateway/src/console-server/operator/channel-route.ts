@@ -8,7 +8,6 @@ import type { PriceContract } from '@reelgate/proto/billing/v1/price';
 import { modelsOfItAlone } from '../../../console/operator-values.ts';
 import type { ChannelRow, ChannelView } from '../../../console/api/operator-channels.ts';
 import { withDeadline } from '../../clients/caller.ts';
-import type { WaitingTasks } from '../../clients/queue-client.ts';
 import { covers } from '../../domain/operator-role.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
@@ -26,7 +25,6 @@ const DAY_MS = 24 * 3_600_000;
 export interface ChannelPageParts extends ChannelsParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly waiting: Pick<WaitingTasks, 'list'>;
 }
 
 const channelNotFound = (): Problem =>
@@ -44,16 +42,15 @@ export function channelRoute(parts: ChannelPageParts): OperatorRouteEntry {
 }
 
 async function readChannelView(parts: ChannelPageParts, exchange: Exchange): Promise<ChannelView> {
-  const { clock, log, clients, waiting } = parts;
+  const { clock, log, clients } = parts;
   const { state } = exchange;
   const id = exchange.params['id'] ?? '';
   const now = clock.now();
   const lastDay = { from: timestampFromMs(now - DAY_MS), to: timestampFromMs(now) };
-  const [rows, money, prices, queue] = await Promise.all([
+  const [rows, money, prices] = await Promise.all([
     readRows(parts, id, exchange),
     ifReadable(log, 'money', clients.accounts.getMoney(lastDay, withDeadline(state, DEADLINE_MS))),
     ifReadable(log, 'prices', clients.accounts.listPrices({}, withDeadline(state, DEADLINE_MS))),
-    ifReadable(log, 'queue', waiting.list(state)),
   ]);
   const row = rows.find(({ channel }) => channel.id === id);
   if (row === undefined) throw channelNotFound();
@@ -65,7 +62,6 @@ async function readChannelView(parts: ChannelPageParts, exchange: Exchange): Pro
         .filter((margin) => margin.channel === id)
         .map((margin) => toContractJson(MarginSchema, margin)),
       contracts: prices && listPrices(prices.contracts, row.channel.models),
-      lanes: queue?.lanes.filter(({ channels }) => channels.some((one) => one.id === id)),
     }),
     canOperate: covers(requireOperator(exchange).role, 'operator'),
     now,

@@ -4,11 +4,9 @@ import type { Log } from '@reelgate/platform/log';
 import type { ConfigurationView } from '../../../console/api/operator-configuration.ts';
 import { attentionQueue } from '../../clients/attention-client.ts';
 import { searchClient } from '../../clients/search-client.ts';
-import { jobRecordsClient } from '../../clients/job-records-client.ts';
 import { accountBooks } from '../../clients/money-client.ts';
 import type { OperatorClients, ReadConfiguration } from '../../clients/gateway-clients.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
-import { waitingTasks } from '../../clients/queue-client.ts';
 import { taskRecordsClient } from '../../clients/task-records-client.ts';
 import { tokensClient } from '../../clients/tokens-client.ts';
 import { webhooksClient } from '../../clients/webhooks-client.ts';
@@ -20,12 +18,10 @@ import { callsRoute } from './calls-route.ts';
 import { channelRoute } from './channel-route.ts';
 import { searchRoute } from './search-route.ts';
 import { channelsRoutes } from './channels-routes.ts';
-import { jobsRoutes } from './jobs-routes.ts';
 import { marginsFileRoute } from './margins-file-route.ts';
 import { nowRoute } from './now-route.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { queueRoutes } from './queue-routes.ts';
 import { operatorTaskRoute } from './task-route.ts';
 import { operatorTasksRoute } from './tasks-route.ts';
 
@@ -46,7 +42,7 @@ export interface OperatorPagesParts {
 /** The routes with which the pages of operators read and act. */
 export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   const { clients } = parts;
-  const [tokens, waiting] = [tokensClient(clients.accounts), waitingTasks(clients)];
+  const tokens = tokensClient(clients.accounts);
   const [records, books, webhooks] = [
     taskRecordsClient(clients),
     accountBooks(clients, 'every'),
@@ -57,13 +53,11 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     nowRoute(parts),
     ...attentionRoutes({ ...parts, tasks: clients.tasks, attention: attentionQueue(clients) }),
     ...channelsRoutes(parts),
-    channelRoute({ ...parts, waiting }),
+    channelRoute(parts),
     searchRoute({ ...parts, search: searchClient(clients) }),
-    ...queueRoutes({ ...parts, waiting }),
     operatorTasksRoute({ ...parts, records, books }),
-    operatorTaskRoute({ ...parts, records, books, tokens, webhooks, waiting }),
+    operatorTaskRoute({ ...parts, records, books, tokens, webhooks }),
     marginsFileRoute(parts),
-    ...jobsRoutes({ jobs: jobRecordsClient(clients) }),
     configurationRoute(clients.configuration),
   ];
 }

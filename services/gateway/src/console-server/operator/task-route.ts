@@ -1,9 +1,7 @@
 import type { OperatorTaskView, ReportedUsage } from '../../../console/api/operator-tasks.ts';
-import type { QueuedPlace } from '../../../console/api/operator-waiting.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
 import type { AccountBooks, TaskHold } from '../../clients/money-client.ts';
 import type { TaskPages, TaskTimeline } from '../../clients/task-pages-client.ts';
-import type { WaitingTasks } from '../../clients/queue-client.ts';
 import type { TaskRecord } from '../../clients/task-records-client.ts';
 import type { SiteTokens } from '../../clients/tokens-client.ts';
 import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
@@ -34,7 +32,6 @@ export interface TaskParts extends Omit<TasksParts, 'books'> {
   readonly tokens: SiteTokens;
   readonly taskPages: TaskPages;
   readonly webhooks: Webhooks;
-  readonly waiting: Pick<WaitingTasks, 'show'>;
 }
 
 /** `GET /tasks/{task_id}`: everything of a task, with its private facts. */
@@ -52,7 +49,7 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
   const { requestId, span } = exchange.state;
   const record = await parts.records.get(readTaskId(exchange), exchange.state);
   const caller = { accountId: record.accountId, requestId, span };
-  const { timeline, priced, deliveries, tokenName, place, isInAttention, unavailable } = await readTaskParts(
+  const { timeline, priced, deliveries, tokenName, isInAttention, unavailable } = await readTaskParts(
     parts,
     caller,
     record,
@@ -60,7 +57,7 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
   const now = parts.clock.now();
   const money = priced?.money;
   return {
-    task: { ...toOperatorTask(record, money?.hold, now), tokenName, ...dropUndefined({ place }) },
+    task: { ...toOperatorTask(record, money?.hold, now), tokenName },
     ...dropUndefined({ video: record.task.video, text: record.task.text }),
     ...(money === undefined ? {} : { money: toTaskMoney(money.hold, money.terms) }),
     timeline: buildTimeline({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
@@ -124,7 +121,6 @@ interface PartsOfTask {
   readonly priced: PriceResult | undefined;
   readonly deliveries: readonly WebhookDelivery[];
   readonly tokenName: string;
-  readonly place: QueuedPlace | undefined;
   readonly isInAttention: boolean;
   readonly unavailable: OperatorTaskView['unavailable'];
 }
@@ -138,18 +134,15 @@ interface PriceResult {
 async function readTaskParts(
   parts: TaskParts,
   caller: AccountCaller,
-  { task, tokenId, admission, wire }: TaskRecord,
+  { task, tokenId }: TaskRecord,
 ): Promise<PartsOfTask> {
-  const { log, taskPages, webhooks, tokens, records, waiting } = parts;
+  const { log, taskPages, webhooks, tokens, records } = parts;
   const { id } = task;
-  const [timeline, priced, deliveries, listed, place, isInAttention] = await Promise.all([
+  const [timeline, priced, deliveries, listed, isInAttention] = await Promise.all([
     ifReadable(log, 'timeline', taskPages.timeline(caller, id)),
     ifReadable(log, 'money', readPrice(parts, caller, id)),
     ifReadable(log, 'deliveries', webhooks.listAbout(caller, id)),
     ifReadable(log, 'token', tokens.list(caller)),
-    admission === 'waiting' && wire.failure === undefined
-      ? ifReadable(log, 'queue', waiting.show(id, caller))
-      : undefined,
     records.isInAttention(id, caller),
   ]);
   return {
@@ -157,7 +150,6 @@ async function readTaskParts(
     priced,
     deliveries: deliveries ?? [],
     tokenName: listed?.tokens.find((token) => token.id === tokenId)?.name ?? '',
-    place,
     isInAttention,
     unavailable: [
       ...(priced === undefined ? ['money' as const] : []),

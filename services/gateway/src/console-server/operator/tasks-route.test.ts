@@ -6,8 +6,6 @@ import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import type { ListTaskRecordsRequest } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
-import { QueueClass } from '@reelgate/proto/tasks/v1/queue';
-import { QueueReason } from '@reelgate/proto/tasks/v1/queue_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { TASK_ID, aCompletedTask } from '../../../testing/a-task.ts';
 import { startOperatorUnderTest } from '../../../testing/operator-under-test.ts';
@@ -126,28 +124,6 @@ test('a task has its attempts and its history, the facts of its video without a 
   expect(json.video).not.toHaveProperty('src');
   expect(text).not.toContain('/content');
   expect(JSON.stringify(json.raw)).not.toMatch(/cost|0\.35/i);
-});
-
-test.each([
-  ['waiting', { position: 2, class: 'batch', reason: 'channel_limit', startBy: 9 }],
-  ['accepted', undefined],
-])('a task whose admission is %s has its place in the queue only while it waits', async (admission, place) => {
-  const { failure: _, ...task } = aCompletedTask();
-  const record = create(TaskRecordSchema, { ...RECORD, task: { ...task, state: TaskState.QUEUED }, admission });
-  console = await startOperatorUnderTest({
-    operator: {
-      tasks: { showTask: async () => ({ record }) },
-      queue: {
-        showQueuedTask: async () => ({
-          place: { position: 2, class: QueueClass.BATCH, startBy: timestampFromMs(9) },
-          reason: QueueReason.CHANNEL_LIMIT,
-        }),
-      },
-    },
-  });
-  const { json } = await console.as('viewer', 'GET', `/tasks/${TASK_ID}`);
-
-  expect(json.task.place).toEqual(place);
 });
 
 test.each<[string, { readonly reported?: bigint; readonly estimatedNanos?: bigint }, object | undefined]>([

@@ -2,12 +2,12 @@ import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { DecidedMoney, DecisionAnswer } from '../../../api/operator-attention.ts';
 import type { TaskMoney } from '../../../api/money.ts';
-import type { JobView } from '../../../api/operator-jobs.ts';
 import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
 import { useRefreshWhile } from '../../../state/use-due-reads.ts';
 import { toCall, useCalls } from '../../../state/calls.ts';
 import { useView } from '../../../state/use-view.ts';
 import type { View } from '../../../state/use-view.ts';
+import { requireValue } from '../../../parts/contract-values.ts';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { loadLater } from '../../../parts/load-later.tsx';
@@ -17,6 +17,7 @@ import { Ago } from '../../../parts/time.tsx';
 import { attentionWords } from '../attention-words.ts';
 import { DecidedNote } from './decided-note.tsx';
 import { DecisionForm } from './decision-form.tsx';
+import { readJob } from './job-facts.ts';
 import type { QueueEntry } from './queue.ts';
 import { reasonText } from './queue-list.tsx';
 
@@ -59,10 +60,10 @@ function TaskItem(props: AttentionItemProps): VNode {
 }
 
 function JobItem(props: AttentionItemProps): VNode {
-  const view = useView<JobView>(`/jobs/${encodeURIComponent(props.entry.row.id)}`);
+  const view = useCalls({ shown: toCall('tasks.OperatorService/ShowJob', { jobId: props.entry.row.id }) });
   return (
     <Item {...props} view={view} money={props.made?.money}>
-      {(job) => <JobEvidence view={job} />}
+      {({ shown }) => <JobEvidence job={readJob(requireValue(shown.record))} />}
     </Item>
   );
 }

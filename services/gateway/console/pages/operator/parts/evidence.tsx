@@ -1,12 +1,13 @@
 import type { VNode } from 'preact';
-import type { JobView } from '../../../api/operator-jobs.ts';
 import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
+import { readTime } from '../../../parts/contract-values.ts';
 import { At } from '../../../parts/time.tsx';
 import { evidenceWords } from '../evidence-words.ts';
 import { recordWords } from '../record-words.ts';
 import { AttemptTable } from './attempt-table.tsx';
 import { FoldedText } from './folded-text.tsx';
-import { HistoryList } from './history-list.tsx';
+import { HistoryList, readHistory } from './history-list.tsx';
+import type { JobFacts } from './job-facts.ts';
 import { OrderedAndReported } from './ordered-and-reported.tsx';
 import type { OrderedAndReportedProps } from './ordered-and-reported.tsx';
 import { orderLine } from './task-facts.tsx';
@@ -70,7 +71,7 @@ export function TaskEvidence({ view, row }: TaskEvidenceProps): VNode {
 }
 
 /** The same for a job. */
-export function JobEvidence({ view: { job, history } }: { view: JobView }): VNode {
+export function JobEvidence({ job }: { job: JobFacts }): VNode {
   return (
     <>
       <dl class="facts">
@@ -80,7 +81,7 @@ export function JobEvidence({ view: { job, history } }: { view: JobView }): VNod
         <dd>{job.model === '' ? NONE : job.model}</dd>
         <dt>{words.created}</dt>
         <dd>
-          <At at={job.createdAt} />
+          <At at={readTime(job.createdAt) ?? 0} />
         </dd>
         <dt>{words.starts}</dt>
         <dd>{job.starts}</dd>
@@ -93,7 +94,7 @@ export function JobEvidence({ view: { job, history } }: { view: JobView }): VNod
           </>
         )}
       </dl>
-      <HistoryList history={history} isOpen />
+      <HistoryList history={readHistory(job.events)} isOpen />
     </>
   );
 }

@@ -1,9 +1,22 @@
 import type { VNode } from 'preact';
+import type { RpcAnswer } from '../../../api/calls.ts';
 import type { HistoryEntry } from '../../../api/operator-tasks.ts';
+import { readTime } from '../../../parts/contract-values.ts';
 import { localText, utcText } from '../../../parts/time.tsx';
 import { evidenceWords } from '../evidence-words.ts';
 
 const words = evidenceWords.evidence;
+
+type Events = NonNullable<RpcAnswer<'tasks.OperatorService/ShowJob'>['record']>['events'];
+
+/** Reads the history of a task or a job as it is stored. */
+export function readHistory(events: Events): readonly HistoryEntry[] {
+  return events.map(({ at, type, detailJson }) => ({
+    at: readTime(at) ?? 0,
+    type,
+    detail: detailJson === '' ? {} : (JSON.parse(detailJson) as unknown),
+  }));
+}
 
 /** The stored history, folded: every entry in its own words. */
 export function HistoryList({

@@ -1,7 +1,8 @@
 import { Fragment } from 'preact';
 import type { ComponentChildren, VNode } from 'preact';
+import type { RpcAnswer } from '../../../api/calls.ts';
 import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
-import type { QueuedPlace } from '../../../api/operator-waiting.ts';
+import { readTime } from '../../../parts/contract-values.ts';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { StateBadge } from '../../../parts/state-badge.tsx';
 import { At, durationText, useNow } from '../../../parts/time.tsx';
@@ -14,6 +15,14 @@ import { bytesText } from '../../../parts/number-text.tsx';
 const words = recordWords.task;
 
 type Task = OperatorTaskView['task'];
+/** A task that waits for a channel. */
+export type QueuedTask = RpcAnswer<'tasks.QueueService/ShowQueuedTask'>;
+
+interface TaskFactsProps {
+  readonly task: Task;
+  readonly video: OperatorTaskView['video'];
+  readonly queued: QueuedTask | undefined;
+}
 
 /** The state of a task, how far it is, and why it failed. */
 export function TaskStatus({ task }: { task: Task }): VNode {
@@ -42,10 +51,10 @@ export function TaskStatus({ task }: { task: Task }): VNode {
 }
 
 /** Shows where a task is: its account, its channel and its ids. */
-export function TaskFacts({ task, video }: { task: Task; video: OperatorTaskView['video'] }): VNode {
+export function TaskFacts(props: TaskFactsProps): VNode {
   return (
     <dl class="facts beside">
-      {listTaskFacts(task, video).map(([name, value]) => (
+      {listTaskFacts(props).map(([name, value]) => (
         <Fragment key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
@@ -57,7 +66,7 @@ export function TaskFacts({ task, video }: { task: Task; video: OperatorTaskView
 
 type Fact = readonly [name: string, value: ComponentChildren];
 
-function listTaskFacts(task: Task, video: OperatorTaskView['video']): readonly Fact[] {
+function listTaskFacts({ task, video, queued }: TaskFactsProps): readonly Fact[] {
   const { accountId, tokenId, tokenName, channel, upstreamStatus, nextPollAt, pollErrors, endedAt } = task;
   const ended = endedAt !== undefined;
   return [
@@ -73,7 +82,7 @@ function listTaskFacts(task: Task, video: OperatorTaskView['video']): readonly F
     [words.upstreamId, renderId(task.upstreamId)],
     [words.upstreamStatus, upstreamStatus === '' ? words.none : upstreamStatus],
     [words.admission, evidenceWords.evidence.admissions[task.admission] ?? task.admission],
-    ...(task.place === undefined ? [] : ([[queueWords.title, placeText(task.place)]] as const)),
+    ...(queued?.place === undefined ? [] : ([[queueWords.title, placeText(queued.place, queued.reason)]] as const)),
     ...(ended ? [] : ([[words.nextPoll, nextPollAt === undefined ? words.noPoll : <At at={nextPollAt} />]] as const)),
     ...(pollErrors === 0 ? [] : ([[words.pollErrors, pollErrors]] as const)),
     [words.requestId, renderId(task.requestId ?? '')],
@@ -85,19 +94,20 @@ function listTaskFacts(task: Task, video: OperatorTaskView['video']): readonly F
   ];
 }
 
-function placeText({ position, class: ofClass = 'standard', reason, startBy, estimatedStartAt }: QueuedPlace): VNode {
-  const { reasons, placeOf, expected, failsAt } = queueWords;
-  const told = [reason === undefined ? '' : `${reasons[reason]}; `, placeOf(ofClass, position)].join('');
-  const turn =
-    estimatedStartAt === undefined ? null : (
-      <>
-        ; {expected} <At at={estimatedStartAt} />
-      </>
-    );
+function placeText(place: NonNullable<QueuedTask['place']>, reason: QueuedTask['reason']): VNode {
+  const { reasons, classes, placeOf, expected, failsAt } = queueWords;
+  const why = reasons[reason] === '' ? '' : `${reasons[reason]}; `;
+  const expectedAt = readTime(place.estimatedStartAt);
   return (
     <>
-      {told}
-      {turn}; {failsAt} <At at={startBy} />
+      {why}
+      {placeOf(classes[place.class] || classes.QUEUE_CLASS_STANDARD, place.position)}
+      {expectedAt === undefined ? null : (
+        <>
+          ; {expected} <At at={expectedAt} />
+        </>
+      )}
+      ; {failsAt} <At at={readTime(place.startBy) ?? 0} />
     </>
   );
 }
