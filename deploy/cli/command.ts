@@ -35,11 +35,11 @@ export interface Call<S extends Specs = Specs> {
 }
 
 export interface Outcome {
-  /** The answer with --json, by default the text. */
+  /** The answer with --json, in which each message is written as its contract's JSON; the text if absent. */
   readonly answer?: unknown;
-  /** The answer for a person, by default the JSON document, line by line. */
+  /** The answer for a person; if absent, the fields of the answer, line by line. */
   readonly text?: string;
-  /** `false` sets the exit code to 1. */
+  /** The exit code is 1 if this is `false`. */
   readonly ok?: boolean;
   /** Replaces the exit code that `ok` gives. */
   readonly exitCode?: number;

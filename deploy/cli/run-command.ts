@@ -7,6 +7,8 @@ import { CommandFailed, WrongCall } from './command.ts';
 import type { Call, Outcome } from './command.ts';
 import { lazyServices } from './connect-services.ts';
 import type { Environment } from './environment.ts';
+import { toContractJson } from './format/contract.ts';
+import { describeAnswer } from './format/describe-answer.ts';
 import { formatPage, formatUsage, overview } from './help.ts';
 import { checkOptions, parseCall } from './parse-call.ts';
 import type { ParsedCall } from './parse-call.ts';
@@ -57,8 +59,8 @@ async function run(name: string, { words, options, json }: ParsedCall, environme
 }
 
 function formatOutcome({ answer, text }: Outcome, json: boolean): string {
-  if (json && answer !== undefined) return JSON.stringify(answer);
-  return text ?? asText(answer);
+  if (json && answer !== undefined) return JSON.stringify(toContractJson(answer));
+  return text ?? describeAnswer(answer);
 }
 
 function print(text: string): 0 {
@@ -86,48 +88,4 @@ function explain(error: unknown, name: string | undefined): number {
     console.error(error.message);
   else console.error(error);
   return 1;
-}
-
-/** An answer as text for a person: a list as a table, an object line by line. */
-function asText(answer: unknown): string {
-  if (Array.isArray(answer)) return answer.length === 0 ? 'none' : table(answer as Readonly<Record<string, unknown>>[]);
-  if (typeof answer !== 'object' || answer === null) return cell(answer);
-  const entries = Object.entries(answer).filter(([, value]) => value !== undefined);
-  const width = Math.max(...entries.map(([name]) => name.length));
-  return entries
-    .map(([name, value]) =>
-      isList(value) ? `${name}\n${indent(asText(value))}` : `${name.padEnd(width)}  ${cell(value)}`,
-    )
-    .join('\n');
-}
-
-function table(rows: readonly Readonly<Record<string, unknown>>[]): string {
-  if (typeof rows[0] !== 'object') return rows.map(cell).join('\n');
-  const names = [...new Set(rows.flatMap(Object.keys))];
-  const cells = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
-  const widths = names.map((_name, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  return cells
-    .map((row) =>
-      row
-        .map((text, column) => text.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
-}
-
-function cell(value: unknown): string {
-  if (value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function isList(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0 && typeof value[0] === 'object';
-}
-
-function indent(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => `  ${line}`)
-    .join('\n');
 }

@@ -1,23 +1,15 @@
+import { create } from '@bufbuild/protobuf';
+import type { VerifyLedgerResponse } from '@reelgate/proto/billing/v1/account_service';
+import { ClassifyHoldsResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import type { ClassifyHoldsResponse } from '@reelgate/proto/tasks/v1/operator_service';
 import type { BookServices } from './connect-services.ts';
 
 const CLASSIFY_MAX = 1000;
 
-/** The open holds that no open task has. */
-interface StrayHolds {
-  /** The tasks that have ended and still have a hold. */
-  readonly finished: readonly string[];
-  /** The holds without a task. */
-  readonly unknown: readonly string[];
-}
-
-export interface Books extends StrayHolds {
-  readonly ok: boolean;
-  readonly entries: bigint;
-  /** By currency, in billionths. Each is zero if the ledger balances. */
-  readonly sums: Readonly<Record<string, bigint>>;
-  readonly faults: readonly string[];
-  readonly openCalls: bigint;
-  readonly overdueCalls: bigint;
+export interface Books {
+  readonly ledger: VerifyLedgerResponse;
+  /** The open holds that no open task has. */
+  readonly holds: ClassifyHoldsResponse;
 }
 
 interface CompareOptions {
@@ -28,14 +20,14 @@ interface CompareOptions {
 
 interface VerifyOptions extends CompareOptions {
   readonly timeoutMs: number;
-  /** The person who asks, for the record; the operator if absent. */
+  /** The operator's name for the record. */
   readonly actor?: string;
 }
 
 /** Checks the ledger, and compares the open holds with the tasks. */
 export async function verifyBooks(services: BookServices, { actor = '', ...options }: VerifyOptions): Promise<Books> {
-  const { openHoldTaskIds, ...ledger } = await services.accounts.verifyLedger({ actor }, options);
-  return { ...ledger, ...(await compareHolds(services, openHoldTaskIds, options)) };
+  const ledger = await services.accounts.verifyLedger({ actor }, options);
+  return { ledger, holds: await compareHolds(services, ledger.openHoldTaskIds, options) };
 }
 
 /** Compares open holds with their tasks. */
@@ -43,8 +35,8 @@ export async function compareHolds(
   { tasks }: BookServices,
   openHoldTaskIds: readonly string[],
   { signal, onProgress }: CompareOptions,
-): Promise<StrayHolds> {
-  const sorted = { finished: [] as string[], unknown: [] as string[] };
+): Promise<ClassifyHoldsResponse> {
+  const sorted = create(ClassifyHoldsResponseSchema);
   for (let from = 0; from < openHoldTaskIds.length; from += CLASSIFY_MAX) {
     onProgress?.(from, openHoldTaskIds.length);
     const page = openHoldTaskIds.slice(from, from + CLASSIFY_MAX);

@@ -10,7 +10,6 @@ const CONSTANT = /^(?:export )?const (\w+)(?:: [^=]+)? = (?:new Map[^(]*\()?[[{]
 
 /** Tables over the values of an enum that do not spell its words, by file and name. */
 const OTHER_WORDS: Readonly<Record<string, string>> = {
-  'deploy/cli/commands/usage-commands.ts GROUPS': 'the command has three of the four groups',
   'deploy/program/config/internal-callers.ts GRANTABLE': 'the scopes that an operator may grant',
   'deploy/program/keys/identities.ts SCOPES': 'the scopes of each part of the program',
   'services/gateway/src/clients/attention-client.ts SETTLED': 'three bases are one word',

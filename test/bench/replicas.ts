@@ -16,6 +16,7 @@ import type { GrpcLoad } from './grpc-load.ts';
 import { lockedShare } from './locked-share.ts';
 import { openSlowLine } from './slow-line.ts';
 import type { Line } from './table.ts';
+import { listTokens } from '../harness/records.ts';
 
 /** The line is slow enough that waiting bounds the creates, and not the processor. */
 const ONE_WAY_MS = 30;
@@ -102,12 +103,11 @@ async function measured(bench: BenchProgram, replica: Replica, database: Sql, wh
 }
 
 async function requestOf({ program }: BenchProgram): Promise<Buffer> {
-  const { json } = await program.command('token', 'list', '--account', 'demo');
-  const [token] = json as { token_id: string }[];
+  const [token] = await listTokens(program, 'demo');
   return Buffer.from(
     toBinary(
       CreateTaskRequestSchema,
-      create(CreateTaskRequestSchema, { accountId: 'demo', tokenId: token!.token_id, order: anEndlessOrder() }),
+      create(CreateTaskRequestSchema, { accountId: 'demo', tokenId: token!.id, order: anEndlessOrder() }),
     ),
   );
 }

@@ -6,6 +6,8 @@ import { OPERATORS } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
 import { until } from './fill-console.ts';
 import { useConsole } from './use-console.ts';
+import { listAttention, showTask } from '../harness/records.ts';
+import type { ListActsResponseJson } from '@reelgate/proto/tasks/v1/operator_service';
 
 const JOURNEY_TIMEOUT_MS = 180_000;
 const WINDOWS = [
@@ -14,11 +16,6 @@ const WINDOWS = [
 ] as const;
 /** Four seconds are ordered; the usage of five hundred is far above ten times the hold. */
 const OVERRUN = '[seconds:500]';
-
-interface Shown {
-  readonly hold: { readonly amount: string };
-  readonly settlement?: { readonly basis: string; readonly amount: string };
-}
 
 interface Overrun {
   readonly id: string;
@@ -36,22 +33,16 @@ describeInBrowser('an operator who decides about money', () => {
   }, JOURNEY_TIMEOUT_MS);
 
   const waiting = async () =>
-    (await under.world.program.command('attention', 'list')).json as readonly {
-      readonly id: string;
-      readonly reason: string;
-    }[];
+    (await listAttention(under.world.program)).map(({ taskId, reason }) => ({ id: taskId, reason }));
   const decideByCommand = (id: string, actor = 'bob') =>
     under.world.program.command(
       ...['attention', 'resolve', id, '--as', 'failed', '--actor', actor, '--reason', 'by the command line'],
     );
-  const show = async (id: string) => (await under.world.program.command('task', 'show', id)).json as Shown;
-  const actsOn = async (id: string) =>
-    (
-      (await under.world.program.command('act', 'list', '--subject', id)).json as readonly {
-        actor: string;
-        reason: string;
-      }[]
-    ).map(({ actor, reason }) => [actor, reason]);
+  const show = (id: string) => showTask(under.world.program, id);
+  const actsOn = async (id: string) => {
+    const { json } = await under.world.program.command('act', 'list', '--subject', id);
+    return (json as ListActsResponseJson).acts?.map(({ actor, reason }) => [actor, reason]);
+  };
   /**
    * Makes tasks whose usage is far above their holds, and waits until they wait for a decision. Gives them in the order
    * of the queue: on a busy machine they end in another order than they were made in.
@@ -114,7 +105,7 @@ describeInBrowser('an operator who decides about money', () => {
         .waitFor();
       await look(visit, `attention-decided-${width}`);
 
-      expect(await show(first)).toMatchObject({ settlement: { basis: 'usage', amount: '40' } });
+      expect(await show(first)).toMatchObject({ settlement: { basis: 'BASIS_USAGE', amountNanos: '40000000000' } });
       await page.keyboard.press('n');
       await page.waitForURL((url) => url.searchParams.get('open') === second);
       // the focus follows the address, once the entry is drawn
@@ -155,7 +146,7 @@ describeInBrowser('an operator who decides about money', () => {
         .waitFor();
       await look(visit, 'attention-decided-by-another');
 
-      expect((await show(id)).settlement).toMatchObject({ basis: 'released' });
+      expect((await show(id)).settlement).toMatchObject({ basis: 'BASIS_RELEASED' });
       expect(await actsOn(id)).toEqual([['bob', 'by the command line']]);
     },
     JOURNEY_TIMEOUT_MS,
@@ -202,7 +193,7 @@ describeInBrowser('an operator who decides about money', () => {
       await look(visit, `attention-done-${width}`);
 
       expect(isLost).toBe(true);
-      for (const id of ids) expect((await show(id)).settlement).toMatchObject({ basis: 'released' });
+      for (const id of ids) expect((await show(id)).settlement).toMatchObject({ basis: 'BASIS_RELEASED' });
       expect(await Promise.all(ids.map(actsOn))).toEqual(
         ids.map((id) =>
           id === ids[1] ? [['bob', 'by the command line']] : [['operator', 'the upstream counts wrongly']],

@@ -6,6 +6,7 @@ import { startConsoleWorld } from './console-world.ts';
 import type { ConsoleWorld } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
 import { until } from './fill-console.ts';
+import { createToken, formatAmount, showTask } from '../harness/records.ts';
 
 const START_TIMEOUT_MS = 180_000;
 const JOURNEY_TIMEOUT_MS = 120_000;
@@ -73,14 +74,12 @@ describeInBrowser('a client at the console', () => {
         .getByText(/^Charged/)
         .first()
         .waitFor();
-      const { settlement } = (await world.program.command('task', 'show', taskId())).json as {
-        settlement: { amount: string };
-      };
+      const { settlement } = await showTask(world.program, taskId());
       const amount = price?.match(/\$[\d.]+/)?.[0] ?? '';
 
       expect(navigations).toBe(1);
       expect(await page.getByText(`Charged ${amount}`).count()).toBeGreaterThan(0);
-      expect(Number(settlement.amount)).toBe(Number(amount.slice(1)));
+      expect(Number(formatAmount(settlement?.amountNanos))).toBe(Number(amount.slice(1)));
     },
     JOURNEY_TIMEOUT_MS,
   );
@@ -97,9 +96,9 @@ describeInBrowser('a client at the console', () => {
       await page.getByRole('button', { name: 'Create video' }).click();
       await page.waitForURL(/\/console\/tasks\/task_/);
       await page.getByText('sent with the request').first().waitFor();
-      const { json: task } = await world.program.command('task', 'show', taskId());
+      const { order } = await showTask(world.program, taskId());
 
-      expect(JSON.stringify(task)).toMatch(/first_frame/i);
+      expect(JSON.stringify(order)).toContain('MEDIA_ROLE_FIRST_FRAME');
     },
     JOURNEY_TIMEOUT_MS,
   );
@@ -379,9 +378,7 @@ describeInBrowser('a client at the console', () => {
     'is signed out without a reload when the token is revoked',
     async () => {
       const { page } = visit;
-      const { key, token_id: tokenId } = (
-        await world.program.command('token', 'create', '--account', 'demo', '--models', '*', '--name', 'short')
-      ).json as { key: string; token_id: string };
+      const { id: tokenId, key } = await createToken(world.program, 'demo', '--name', 'short');
       const other = await world.signedIn('client', key);
       await other.page.goto(`${world.origins.client}/console/tasks`);
       await world.program.command('token', 'revoke', tokenId);

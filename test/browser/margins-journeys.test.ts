@@ -7,6 +7,7 @@ import { OPERATORS, startConsoleWorld } from './console-world.ts';
 import type { ConsoleWorld } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
 import { ALL_WIDTHS, shootEverySize } from './shoot-every-size.ts';
+import { showTask } from '../harness/records.ts';
 
 const START_TIMEOUT_MS = 180_000;
 const JOURNEY_TIMEOUT_MS = 120_000;
@@ -27,9 +28,9 @@ describeInBrowser('an operator at the margins', () => {
       body: { model: 'sandbox-chat', messages: [{ role: 'user', content: 'hello' }] },
     });
     await until(async () => {
-      const { json } = await world.program.command('task', 'show', String(video.id));
+      const { settlement } = await showTask(world.program, String(video.id));
       const { status } = await world.api(`/get-async?id=${String(job.id)}`);
-      return (json as { settlement?: object }).settlement !== undefined && status === 'completed';
+      return settlement !== undefined && status === 'completed';
     });
     visit = await world.signedIn('operator', OPERATORS.viewer);
   }, START_TIMEOUT_MS);

@@ -6,6 +6,7 @@ import { OPERATORS } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
 import { until } from './fill-console.ts';
 import { useConsole } from './use-console.ts';
+import { formatAmount, showTask } from '../harness/records.ts';
 
 const START_TIMEOUT_MS = 180_000;
 const JOURNEY_TIMEOUT_MS = 180_000;
@@ -101,11 +102,11 @@ describeInBrowser('a newcomer', () => {
       await page.keyboard.press('Enter');
       await page.getByText('Copied').waitFor();
       const code = await page.evaluate<string>('navigator.clipboard.readText()');
-      const { json: task } = await under.world.program.command('task', 'show', id);
+      const { settlement } = await showTask(under.world.program, id);
 
       expect(code).toContain(PROMPT);
       expect(code).toContain('npm install openai');
-      expect(price).toBe(`$${(task as { settlement: { amount: string } }).settlement.amount}`);
+      expect(price).toBe(`$${formatAmount(settlement?.amountNanos)}`);
     },
     JOURNEY_TIMEOUT_MS,
   );

@@ -5,6 +5,7 @@ import { OPERATORS, startConsoleWorld } from './console-world.ts';
 import type { ConsoleWorld } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
 import { until } from './fill-console.ts';
+import { readAccount } from '../harness/records.ts';
 
 const START_TIMEOUT_MS = 180_000;
 const JOURNEY_TIMEOUT_MS = 120_000;
@@ -95,8 +96,7 @@ describeInBrowser('an operator at the console', () => {
     async () => {
       const page = await signedIn('treasurer', '/accounts/other');
       await page.getByText(/\$\d/).first().waitFor();
-      const balance = async () =>
-        Number(((await world.program.command('account', 'show', 'other')).json as { balance: string }).balance);
+      const balance = async () => Number((await readAccount(world.program, 'other')).balance);
       const before = await balance();
       await page
         .getByLabel(/Amount/)

@@ -4,6 +4,7 @@ import type { Visit } from './browser.ts';
 import { OPERATORS } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
 import { useConsole } from './use-console.ts';
+import { createToken } from '../harness/records.ts';
 
 const JOURNEY_TIMEOUT_MS = 120_000;
 const NARROW = 390;
@@ -63,11 +64,7 @@ describeInBrowser('trees of tokens', () => {
   test(
     'an operator sees the trees of an account, and revokes a maker with what it made',
     async () => {
-      const { key } = (
-        await on.world.program.command(
-          ...['token', 'create', '--account', 'demo', '--models', '*', '--name', 'top', '--tokens', 'write'],
-        )
-      ).json as { key: string };
+      const { key } = await createToken(on.world.program, 'demo', '--name', 'top', '--tokens', 'write');
       await makeToken(await on.openAt('client', key, '/tokens'), 'below');
       const ada = await on.openAt('operator', OPERATORS.treasurer, '/accounts/demo');
       await row(ada, 'made by top').waitFor();

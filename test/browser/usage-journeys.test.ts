@@ -7,6 +7,7 @@ import { startConsoleWorld } from './console-world.ts';
 import type { ConsoleWorld } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
 import { shootEverySize } from './shoot-every-size.ts';
+import { showTask } from '../harness/records.ts';
 
 const START_TIMEOUT_MS = 180_000;
 const JOURNEY_TIMEOUT_MS = 120_000;
@@ -23,10 +24,7 @@ describeInBrowser('a client at the usage of its account', () => {
       body: { model: 'Alpha-H3', prompt: 'a boat to pay for', seconds: '5', size: '1280x720' },
     });
     id = String(task.id);
-    await until(async () => {
-      const { json } = await world.program.command('task', 'show', id);
-      return (json as { settlement?: object }).settlement !== undefined;
-    });
+    await until(async () => (await showTask(world.program, id)).settlement !== undefined);
     visit = await world.signedIn('client', KEYS.demo);
     await visit.page.goto(`${world.origins.client}/console/usage`);
     await visit.page.getByRole('slider').waitFor();

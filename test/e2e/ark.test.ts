@@ -8,6 +8,7 @@ import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
+import { listAttention, readAccount } from '../harness/records.ts';
 import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
 import { KEYS } from '../harness/test-config.ts';
@@ -141,8 +142,8 @@ test(
     await demo.finish(id);
 
     expect(orders).toHaveLength(before + 1);
-    expect((await program.command('attention', 'list')).json).toEqual([]);
-    expect((await program.command('account', 'show', 'demo')).json).toMatchObject({ held: '0' });
+    expect(await listAttention(program)).toEqual([]);
+    expect(await readAccount(program, 'demo')).toMatchObject({ held: '0' });
   },
   TIMEOUT_MS,
 );

@@ -217,7 +217,10 @@ export function asyncCallsSuite(
   );
 
   test('the ledger balances afterwards', async () => {
-    expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, sums: { USD: '0' } });
+    expect((await program.command('ledger', 'verify')).json).toMatchObject({
+      ok: true,
+      ledger: { sums: { USD: '0' } },
+    });
   });
 }
 

@@ -8,6 +8,8 @@ import { until } from '@reelgate/platform/testing/until';
 import { httpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { CommandResult, Program } from '../harness/program.ts';
+import type { ShownTask } from '../harness/records.ts';
+import { listAttention, listTasks } from '../harness/records.ts';
 import { aGeneration } from '../harness/orders.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
@@ -19,24 +21,11 @@ const CREATES_AT_A_TIME = 4;
 const PAUSE_MS = 40;
 /** Where several tasks of the upstream fit a lost answer, an operator decides after a minute. */
 const RECONCILED_MS_MAX = 100_000;
-const ENDED: readonly string[] = ['completed', 'failed'];
+const ENDED: readonly string[] = ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED'];
 /** Enough that tasks of every state are there when the backup is made. */
 const TASKS_BEFORE = 25;
 const TASKS_AFTER = 10;
 const RATIOS = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
-
-interface ShownTask {
-  readonly id: string;
-  readonly state: string;
-  readonly upstream_status?: string;
-  readonly events: readonly { readonly type: string }[];
-  readonly attempts: readonly { readonly upstream_id?: string }[];
-  readonly settlement?: { readonly amount: string; readonly basis: string };
-}
-interface Verified {
-  readonly ok: boolean;
-  readonly checked: number;
-}
 
 const rich = (config: TestConfig): TestConfig => ({
   ...config,
@@ -90,17 +79,10 @@ async function creating(program: Program, hasEnough: () => boolean): Promise<rea
   return ids;
 }
 
-interface Attention {
-  readonly id: string;
-  readonly reason: string;
-}
-const attentionOf = async (program: Program): Promise<readonly Attention[]> =>
-  (await program.command('attention', 'list')).json as readonly Attention[];
-const everyOneIn = (attention: readonly Attention[], tasks: readonly ShownTask[]): boolean =>
-  tasks.every(({ id }) => attention.some((one) => one.id === id && one.reason !== ''));
+const isEachIn = (attention: Awaited<ReturnType<typeof listAttention>>, tasks: readonly ShownTask[]): boolean =>
+  tasks.every(({ id }) => attention.some(({ taskId, reason }) => taskId === id && reason !== ''));
 
-const tasksOf = async (program: Program): Promise<readonly ShownTask[]> =>
-  (await program.command('task', 'list', '--limit', '500')).json as readonly ShownTask[];
+const tasksOf = (program: Program) => listTasks(program, '--limit', '500');
 
 test(
   'a backup of a program at work is restored to a program that ends every task of the backup once',
@@ -114,7 +96,7 @@ test(
     });
     await until(() => made > TASKS_BEFORE + CREATES_AT_A_TIME);
     // so that the backup has bytes of a result
-    await until(async () => (await tasksOf(original)).some(({ state }) => state === 'completed'));
+    await until(async () => (await tasksOf(original)).some(({ state }) => state === 'TASK_STATE_COMPLETED'));
     taken = await original.command('backup', backup);
     const afterwards = made;
     await until(() => made > afterwards + TASKS_AFTER);
@@ -130,28 +112,28 @@ test(
     upstream.openGate();
     await until(async () => {
       const open = (await tasksOf(restored)).filter(({ state }) => !ENDED.includes(state));
-      return open.length === 0 || everyOneIn(await attentionOf(restored), open);
+      return open.length === 0 || isEachIn(await listAttention(restored), open);
     }, RECONCILED_MS_MAX);
-    await until(async () => ((await restored.command('ledger', 'verify')).json as Verified).ok);
+    await until(async () => (await restored.command('ledger', 'verify')).code === 0);
     const ended = await tasksOf(restored);
 
     expect(known.length).toBeGreaterThanOrEqual(TASKS_BEFORE);
     expect(known.length).toBeLessThan(created.length);
-    expect(known.some(({ state }) => state === 'completed')).toBe(true);
-    expect(known.some(({ state }) => state === 'in_progress')).toBe(true);
+    expect(known.some(({ state }) => state === 'TASK_STATE_COMPLETED')).toBe(true);
+    expect(known.some(({ state }) => state === 'TASK_STATE_IN_PROGRESS')).toBe(true);
     expect(ended.map(({ id }) => id).toSorted()).toEqual(known.map(({ id }) => id).toSorted());
     // the recovery of a start ends creates that had not begun; everything that the upstream took is completed
     expect(
-      ended.filter(({ state, attempts }) => state === 'failed' && attempts.some((one) => one.upstream_id)),
+      ended.filter(({ state, attempts }) => state === 'TASK_STATE_FAILED' && attempts.some((one) => one.upstreamId)),
     ).toEqual([]);
     expect(ended.filter(({ state, settlement }) => ENDED.includes(state) !== (settlement !== undefined))).toEqual([]);
     expect(upstream.works).toHaveLength(paid);
     expect(await restored.command('ledger', 'verify')).toMatchObject({
       code: 0,
-      json: { ok: true, sums: { USD: '0' }, orphan_holds: [], unsettled_terminal_tasks: [] },
+      json: { ok: true, ledger: { sums: { USD: '0' } }, holds: { finished: [], unknown: [] } },
     });
-    const verified = (await restored.command('media', 'verify')).json as Verified;
-    expect([verified.ok, verified.checked > 0]).toEqual([true, true]);
+    const { code, json: verified } = await restored.command('media', 'verify');
+    expect([code, (verified as { readonly checked: number }).checked > 0]).toEqual([0, true]);
   },
   TIMEOUT_MS,
 );

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { HttpCaller } from '../harness/client.ts';
 import { aGeneration } from '../harness/orders.ts';
 import type { Program } from '../harness/program.ts';
+import { formatAmount, listAttention, listTasks, readAccount } from '../harness/records.ts';
 import { seeded } from '../harness/seeded.ts';
 import { startScriptedProgram } from '../harness/scripted-program.ts';
 import type { ScriptedProgram } from '../harness/scripted-program.ts';
@@ -67,24 +68,19 @@ test(
 
     for (const status of [...early, ...late, ...after].flat()) expect([200, 429]).toContain(status);
     const deadline = performance.now() + TIMEOUT_MS / 2;
-    const account = async () =>
-      (await program.command('account', 'show', 'demo')).json as { balance: string; held: string };
+    const account = () => readAccount(program, 'demo');
     while ((await account()).held !== '0' && performance.now() < deadline) await wait(200);
     expect(await account()).toMatchObject({ balance: String(100 - TASKS * 0.4), held: '0' });
-    const records = (await program.command('task', 'list', '--account', 'demo', '--limit', '1000')).json as {
-      state: string;
-      events: { type: string }[];
-      settlement: { amount: string };
-    }[];
+    const records = await listTasks(program, '--account', 'demo', '--limit', '1000');
     for (const { state, events, settlement } of records) {
       expect([
         state,
-        settlement.amount,
+        formatAmount(settlement?.amountNanos),
         events.filter(({ type }) => type === 'completed' || type === 'failed').length,
-      ]).toEqual(['completed', '0.4', 1]);
+      ]).toEqual(['TASK_STATE_COMPLETED', '0.4', 1]);
     }
     expect(records).toHaveLength(TASKS);
-    expect((await program.command('attention', 'list')).json).toEqual([]);
+    expect(await listAttention(program)).toEqual([]);
     expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true });
   },
   TIMEOUT_MS,

@@ -7,6 +7,7 @@ import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
+import { showTask } from '../harness/records.ts';
 import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
@@ -105,7 +106,7 @@ function callbackSuite(shape: Shape, bus?: () => string): void {
       await demo.finish(taskId);
 
       expect(await taken()).toBe(before + 1);
-      expect((await program.command('task', 'show', taskId)).json).toMatchObject({ admission: 'accepted' });
+      expect(await showTask(program, taskId)).toMatchObject({ admission: 'accepted' });
     },
     START_TIMEOUT_MS,
   );

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
+import { listTasks, listTokens, readAccount } from '../harness/records.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS } from '../harness/test-config.ts';
@@ -78,8 +79,7 @@ describe('video create', () => {
       expect(err).toMatch(/^task_\S+ {2}queued\n(?:in_progress {2}\d+ %\n)*completed {2}100 %\n$/);
       expect(readFileSync(videoFile()).subarray(4, 8).toString()).toBe('ftyp');
       expect(readdirSync(folder)).toEqual(['boat.mp4']);
-      const account = (await program.command('account', 'show', 'own')).json;
-      expect(account).toMatchObject({ balance: '8.6', held: '0' });
+      expect(await readAccount(program, 'own')).toEqual({ balance: '8.6', held: '0' });
     },
     TIMEOUT_MS,
   );
@@ -87,10 +87,7 @@ describe('video create', () => {
   test(
     'keeps the token that it made for itself',
     async () => {
-      const tokens = async () =>
-        (((await program.command('token', 'list', '--account', 'own')).json ?? []) as { name: string }[]).filter(
-          ({ name }) => name === 'command line',
-        );
+      const tokens = async () => (await listTokens(program, 'own')).filter(({ name }) => name === 'command line');
       await run('video', 'create', 'a boat', '-o', 'one.mp4');
       const before = await tokens();
       await run('video', 'create', 'a boat', '-o', 'two.mp4');
@@ -121,12 +118,12 @@ describe('video create', () => {
 
   test('replaces no file without --force, and refuses before it creates a task', async () => {
     writeFileSync(videoFile(), 'mine');
-    const before = (await program.command('task', 'list')).json;
+    const before = await listTasks(program);
     const { code, err } = await run('video', 'create', 'a boat', '-o', 'boat.mp4');
 
     expect([code, err]).toEqual([1, `${videoFile()} exists; give another name, or --force to replace it\n`]);
     expect(readFileSync(videoFile(), 'utf8')).toBe('mine');
-    expect((await program.command('task', 'list')).json).toEqual(before);
+    expect(await listTasks(program)).toEqual(before);
   });
 
   test(
@@ -161,7 +158,7 @@ describe('video create', () => {
   test(
     'repeats a create without an answer under the same key, so that there is one task and one charge',
     async () => {
-      const before = ((await program.command('task', 'list', '--account', 'demo')).json as unknown[]).length;
+      const before = (await listTasks(program, '--account', 'demo')).length;
       let lost = 0;
       const keys: unknown[] = [];
       // Passes the create to the gateway and breaks off the first answers.
@@ -210,7 +207,7 @@ describe('video create', () => {
       line.close();
 
       expect([code, keys.length, new Set(keys).size]).toEqual([0, 3, 1]);
-      expect(((await program.command('task', 'list', '--account', 'demo')).json as unknown[]).length).toBe(before + 1);
+      expect(await listTasks(program, '--account', 'demo')).toHaveLength(before + 1);
     },
     TIMEOUT_MS,
   );

@@ -25,6 +25,7 @@ import { openCuttableLine } from '../harness/cuttable-line.ts';
 import type { CuttableLine } from '../harness/cuttable-line.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
+import { listTokens } from '../harness/records.ts';
 import { KEYS, SIGNING_KEY, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
 
 const MIB = 1024 ** 2;
@@ -192,8 +193,7 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
       }),
     );
 
-  const tokenOfDemo = async (): Promise<string> =>
-    ((await program.command('token', 'list', '--account', 'demo')).json as { token_id: string }[])[0]!.token_id;
+  const tokenOfDemo = async (): Promise<string> => (await listTokens(program, 'demo'))[0]!.id;
   const known = new Map<string, string>();
   /** The id of a completed task with this prompt. */
   async function completed(prompt: string): Promise<string> {

@@ -176,7 +176,7 @@ describeWith(natsServer, 'four processes', (bus) => {
         expect(late?.detail).toMatch(
           new RegExp(`: 1; the oldest: ${taskId} \\(\\d+ (?:s|min), channel ${CHANNEL}\\)$`),
         );
-        expect(shown).toMatchObject({ code: 0, json: { id: taskId } });
+        expect(shown).toMatchObject({ code: 0, json: { tasks: [{ record: { task: { id: taskId } } }] } });
         expect(bad((await examined()).lines)).toHaveLength(1);
       },
       TIMEOUT_MS,

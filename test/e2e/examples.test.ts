@@ -8,6 +8,7 @@ import { goToolchain, programOfPath, pythonWith } from '../harness/toolchains.ts
 import type { Toolchain } from '../harness/toolchains.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
+import { listTasks, promptOf } from '../harness/records.ts';
 import type { TaskView } from '../../services/gateway/console/api/task.ts';
 import { httpCaller } from '../harness/client.ts';
 import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
@@ -265,8 +266,7 @@ async function runCallProgram(
   const text = (await readCallPrograms()).get(id) ?? '';
   writeFileSync(path.join(cwd, `again.${ending}`), text);
   await run(file, [`again.${ending}`], { cwd });
-  const { json } = await program.command('task', 'list', '--limit', '2');
-  const prompts = (json as readonly { order: { prompt: string } }[]).map(({ order }) => order.prompt);
+  const prompts = (await listTasks(program, '--limit', '2')).map(promptOf);
   return { prompts, isSaved: readFileSync(path.join(cwd, 'video.mp4')).equals(VIDEO) };
 }
 

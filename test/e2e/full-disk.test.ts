@@ -7,6 +7,7 @@ import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
+import { readAccount } from '../harness/records.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { smallDisk } from '../harness/small-disk.ts';
@@ -86,7 +87,7 @@ function suite(shape: Shape, bus: () => string | undefined): void {
     expect(answer.json).toMatchObject({ error: { code: 'storage_unavailable', type: 'server_error' } });
     expect(upstream.asked.length).toBe(asked);
     expect(readdirSync(path.join(blobs, 'incoming'))).toEqual([]);
-    expect((await program.command('account', 'show', 'demo')).json).toMatchObject({ held: '0' });
+    expect(await readAccount(program, 'demo')).toMatchObject({ held: '0' });
   });
 
   test('stored results are still served', async () => {

@@ -11,6 +11,7 @@ import { httpCaller } from '../harness/client.ts';
 import { anEndlessOrder } from '../harness/orders.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
+import { listTokens } from '../harness/records.ts';
 import { KEYS, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
 
 const START_TIMEOUT_MS = 120_000;
@@ -89,8 +90,8 @@ describe('an internal team calls the services over gRPC', () => {
 });
 
 async function aToken(): Promise<string> {
-  const [token] = (await program.command('token', 'list', '--account', 'demo')).json as { token_id: string }[];
-  return token!.token_id;
+  const [token] = await listTokens(program, 'demo');
+  return token!.id;
 }
 
 describe('a caller that stops waiting', () => {

@@ -5,6 +5,7 @@ import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
+import { createToken } from '../harness/records.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS } from '../harness/test-config.ts';
@@ -51,8 +52,7 @@ function labelSuite(shape: Shape, bus?: () => string): void {
   test(
     'a label is that of the header, or else of the token, and usage sums by it for its own account alone',
     async () => {
-      const made = await program.command('token', 'create', '--account', 'demo', '--models', '*', '--label', 'ci');
-      const { key } = made.json as { key: string };
+      const { key } = await createToken(program, 'demo', '--label', 'ci');
       const sdk = new OpenAI({ baseURL: `${program.base}/v1`, apiKey: key });
       const bySdk = await sdk.videos.create(
         { ...ORDER, model: 'Alpha-H3', seconds: '5' as never },

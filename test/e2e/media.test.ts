@@ -10,6 +10,7 @@ import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
+import { showTask } from '../harness/records.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
@@ -279,10 +280,10 @@ test.each(['dead', 'html', 'torn'])(
 
     expect(Buffer.from(bytes).equals(VIDEO)).toBe(true);
     expect(upstream.works.filter(({ mark }) => mark === what).map(({ links }) => links > 1)).toEqual([true]);
-    expect((await program.command('task', 'show', taskId)).json).toMatchObject({
-      state: 'completed',
+    expect(await showTask(program, taskId)).toMatchObject({
+      state: 'TASK_STATE_COMPLETED',
       attempts: [{ number: 1 }],
-      settlement: { basis: 'usage' },
+      settlement: { basis: 'BASIS_USAGE' },
     });
   },
   60_000,

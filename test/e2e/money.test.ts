@@ -10,11 +10,14 @@ import { Secret } from '@reelgate/platform/secret';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { UsageGroup, UsageService } from '@reelgate/proto/billing/v1/usage_service';
+import type { GetUsageResponseJson } from '@reelgate/proto/billing/v1/usage_service';
+import type { ListPricesResponseJson } from '@reelgate/proto/billing/v1/account_service';
 import { callKey } from '../../deploy/program/keys/identities.ts';
 import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
+import { createToken, formatAmount, readAccount, showTask } from '../harness/records.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS, SIGNING_KEY, callerKey } from '../harness/test-config.ts';
@@ -79,14 +82,17 @@ function moneySuite(shape: Shape, bus?: () => string): void {
     if (code !== 0) throw new Error(err);
     return json as T;
   };
-  const newToken = (...flags: string[]) =>
-    shown<{ token_id: string; key: string }>('token', 'create', '--account', 'demo', '--models', '*', ...flags);
-  const taskOf = (taskId: string) => shown<ShownTask>('task', 'show', taskId);
+  const newToken = (...flags: string[]) => createToken(program, 'demo', ...flags);
+  const taskOf = (taskId: string) => showTask(program, taskId);
+  const isCurrent = async (price: string, wanted: number): Promise<boolean> => {
+    const { contracts = [] } = await shown<ListPricesResponseJson>('price', 'list');
+    return contracts.some(({ key, version, current }) => key === price && version === wanted && current);
+  };
 
   test(
     'a revoked token is refused within a second, and so is every create with it',
     async () => {
-      const { token_id: tokenId, key } = await newToken();
+      const { id: tokenId, key } = await newToken();
       const caller = httpCaller(program.base, key);
       expect((await caller.call('GET', '/v1/models')).status).toBe(200);
       const asked = performance.now();
@@ -123,7 +129,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
         { code: 'price_above_max', metadata: { amount: '0.4', max_amount: '0.4', currency: 'USD' } },
       ]);
       expect([other.status, other.json.error.param]).toEqual([400, 'currency']);
-      expect(await taskOf(id)).toMatchObject({ hold: { amount: expect.stringMatching(/^0\.20*( USD)?$/) } });
+      expect(await taskOf(id)).toMatchObject({ hold: { amountNanos: '200000000', currency: 'USD' } });
     },
     TIMEOUT_MS,
   );
@@ -171,7 +177,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
         facts: { inputTokens: 1000n, outputTokens: 1000n },
         lapsesAt: timestampFromMs(Date.now() + HOUR_MS),
       });
-      const { token_id: tokenId } = await newToken();
+      const { id: tokenId } = await newToken();
       const [before] = [
         await demo.create('/v2/video_generation', generation('[take:3000] [seconds:6] a boat of before')),
       ];
@@ -187,11 +193,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
         }),
       );
       for (const pid of program.pids()) process.kill(pid, 'SIGHUP');
-      await until(async () =>
-        (await shown<{ key: string; version: number; current: boolean }[]>('price', 'list')).some(
-          ({ key, version, current }) => key === 'chat' && version === 2 && current,
-        ),
-      );
+      await until(() => isCurrent('chat', 2));
       const after = await demo.create('/v2/video_generation', generation('[seconds:6] a boat of after'));
       const later = await calls.placeCalls({ calls: [order('call_after'), order('call_before')] });
       const used = { basis: Basis.USAGE, usage: { inputTokens: 500n, outputTokens: 100n } };
@@ -207,8 +209,14 @@ function moneySuite(shape: Shape, bus?: () => string): void {
       );
 
       expect(await Promise.all([before, after].map(taskOf))).toMatchObject([
-        { hold: { amount: '0.4', version: 1 }, settlement: { amount: '0.48', basis: 'usage' } },
-        { hold: { amount: '5', version: 2 }, settlement: { amount: '6', basis: 'usage' } },
+        {
+          hold: { amountNanos: '400000000', version: 1 },
+          settlement: { amountNanos: '480000000', basis: 'BASIS_USAGE' },
+        },
+        {
+          hold: { amountNanos: '5000000000', version: 2 },
+          settlement: { amountNanos: '6000000000', basis: 'BASIS_USAGE' },
+        },
       ]);
       expect([...placed.placed, ...later.placed].map(({ result }) => result.value)).toMatchObject([
         { amountNanos: 5_000_000n, version: 1 },
@@ -219,11 +227,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
 
       // no signal: the programs follow the file
       writeFileSync(file, JSON.stringify(program.config));
-      await until(async () =>
-        (await shown<{ key: string; version: number; current: boolean }[]>('price', 'list')).some(
-          ({ key, version, current }) => key === 'chat' && version === 3 && current,
-        ),
-      );
+      await until(() => isCurrent('chat', 3));
     },
     TIMEOUT_MS,
   );
@@ -234,13 +238,13 @@ function moneySuite(shape: Shape, bus?: () => string): void {
       const taskId = await demo.create('/v2/video_generation', generation('[seconds:500] a long boat'));
       await demo.finish(taskId);
       await until(async () => (await taskOf(taskId)).settlement !== undefined);
-      const { hold, settlement, ledger } = await taskOf(taskId);
+      const { hold, settlement, deferredAmountNanos, lines } = await taskOf(taskId);
 
-      expect(settlement).toMatchObject({ amount: '0', basis: 'deferred' });
-      expect(Number(settlement?.deferred_amount)).toBe(100 * Number(hold?.amount));
-      expect(ledger.map(({ event, book, amount }) => [event, book, Number(amount)])).toEqual([
-        [`hold:${taskId}`, 'available:demo', -Number(hold?.amount)],
-        [`hold:${taskId}`, 'held:demo', Number(hold?.amount)],
+      expect(settlement).toMatchObject({ amountNanos: '0', basis: 'BASIS_DEFERRED' });
+      expect(Number(deferredAmountNanos)).toBe(100 * Number(hold?.amountNanos));
+      expect(lines?.map(({ eventKey, book, amountNanos }) => [eventKey, book, amountNanos])).toEqual([
+        [`hold:${taskId}`, 'available:demo', `-${hold?.amountNanos}`],
+        [`hold:${taskId}`, 'held:demo', hold?.amountNanos],
       ]);
     },
     TIMEOUT_MS,
@@ -251,7 +255,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
     async () => {
       const { json } = await demo.call('GET', '/v1/usage?group_by=model');
       const table = await demo.call('GET', '/v1/usage?group_by=model', undefined, { accept: 'text/csv' });
-      const { balance } = await shown<{ balance: string }>('account', 'show', 'demo');
+      const { balance } = await readAccount(program, 'demo');
       const today = new Date().toISOString().slice(0, 10);
 
       expect(json).toMatchObject({
@@ -261,9 +265,11 @@ function moneySuite(shape: Shape, bus?: () => string): void {
       });
       expect((100 - Number(json.total.amount)).toFixed(9)).toBe(Number(balance).toFixed(9));
       expect(table.text.split('\r\n')).toHaveLength(4);
-      expect(
-        (await shown<{ total: object }>('usage', 'show', 'demo', '--by', 'day', '--from', today, '--to', today)).total,
-      ).toMatchObject({ amount: json.total.amount, requests: json.total.requests });
+      const { total } = await shown<GetUsageResponseJson>('usage', 'show', 'demo', '--from', today, '--to', today);
+      expect([formatAmount(total?.amountNanos), Number(total?.requests)]).toEqual([
+        json.total.amount,
+        json.total.requests,
+      ]);
       expect((await httpCaller(program.base, KEYS.other).call('GET', '/v1/usage')).json).toMatchObject({
         account: 'other',
         data: [],
@@ -294,18 +300,10 @@ function moneySuite(shape: Shape, bus?: () => string): void {
     async () => {
       expect(await shown('ledger', 'verify')).toMatchObject({
         ok: true,
-        sums: { USD: '0' },
-        orphan_holds: [],
-        open_calls: 0,
-        overdue_calls: 0,
+        ledger: { sums: { USD: '0' }, openCalls: '0', overdueCalls: '0' },
+        holds: { unknown: [] },
       });
     },
     TIMEOUT_MS,
   );
-}
-
-interface ShownTask {
-  readonly hold?: { readonly amount: string };
-  readonly settlement?: { readonly amount: string; readonly basis: string; readonly deferred_amount?: string };
-  readonly ledger: readonly { readonly event: string; readonly book: string; readonly amount: string }[];
 }

@@ -119,7 +119,10 @@ describeWith(natsServer, 'four processes that speak mutual TLS', (bus) => {
   );
 
   test('the command line calls them too', async () => {
-    expect(await program.command('account', 'show', 'demo')).toMatchObject({ code: 0, json: { id: 'demo' } });
+    expect(await program.command('account', 'show', 'demo')).toMatchObject({
+      code: 0,
+      json: { account: { id: 'demo' } },
+    });
   });
 
   describe('a team whose certificate is configured', () => {

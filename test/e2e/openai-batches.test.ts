@@ -156,10 +156,12 @@ test(
     const [newest] = (await client.batches.list({ limit: 1 })).data;
     expect(newest).toEqual(ended);
     expect((await program.command('batch', 'show', ended.id, '--account', 'demo')).json).toMatchObject({
-      id: ended.id,
-      status: 'completed',
-      lines: { total: 8, completed: 5, failed: 3 },
-      output_file: ended.output_file_id,
+      batch: {
+        id: ended.id,
+        status: 'BATCH_STATUS_COMPLETED',
+        ...{ total: 8, completed: 5, failed: 3 },
+        outputFileId: ended.output_file_id,
+      },
     });
   },
   TEST_TIMEOUT_MS,
@@ -195,7 +197,7 @@ test(
   async () => {
     const started = await begin(Array.from({ length: 12 }, (_none, index) => aLine(`line ${index}`)));
     const { json } = await program.command('batch', 'cancel', started.id, '--account', 'demo');
-    expect(json).toMatchObject({ id: started.id, status: 'cancelling' });
+    expect(json).toMatchObject({ batch: { id: started.id, status: 'BATCH_STATUS_CANCELLING' } });
     // its last orders can have ended since
     expect(await client.batches.cancel(started.id)).toMatchObject({
       status: expect.stringMatching(/^cancell(ing|ed)$/),

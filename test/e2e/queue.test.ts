@@ -6,6 +6,7 @@ import { newDatabases } from '../harness/databases.ts';
 import { aGeneration } from '../harness/orders.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
+import { createToken, readAccount } from '../harness/records.ts';
 import { startTasksReplica } from '../harness/replica.ts';
 import type { Replica } from '../harness/replica.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
@@ -47,8 +48,7 @@ const statusOf = async (caller: HttpCaller, id: string): Promise<string> =>
 
 /** The money that is held for an account. */
 async function readHeld({ program }: Queue, account: string): Promise<number> {
-  const { held } = (await program.command('account', 'show', account)).json as { readonly held: string };
-  return Number(held);
+  return Number((await readAccount(program, account)).held);
 }
 
 /** The rules of the queue, whatever runs it. `kill` ends a process by force and starts it again. */
@@ -99,8 +99,7 @@ function queueSuite(opened: () => Queue, kill: () => Promise<void>): void {
     async () => {
       const { program, upstream, demo } = opened();
       const before = upstream.works.length;
-      const { json } = await program.command('token', 'create', '--account', 'other', '--models', '*');
-      const { key, token_id: id } = json as { readonly key: string; readonly token_id: string };
+      const { id, key } = await createToken(program, 'other');
       const running = await createMany(demo, PLACES, '[gate]');
       await until(() => Promise.resolve(upstream.works.length === before + PLACES));
       await createMany(httpCaller(program.base, key), 3, '[take:10]');
@@ -108,7 +107,7 @@ function queueSuite(opened: () => Queue, kill: () => Promise<void>): void {
       upstream.openGate();
       for (const task of running) await demo.finish(task);
 
-      expect(revoked.json).toMatchObject({ token_id: id, cancelled: 3 });
+      expect(revoked.json).toMatchObject({ token: { id }, waiting: { cancelled: 3 } });
       expect(upstream.works.length).toBe(before + PLACES);
       await until(async () => (await readHeld(opened(), 'other')) === 0);
     },

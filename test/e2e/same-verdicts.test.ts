@@ -20,6 +20,7 @@ import { httpCaller } from '../harness/client.ts';
 import type { Answer, HttpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
+import { listTokens } from '../harness/records.ts';
 import { KEYS, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
 import { plainOrder } from './plain-order.ts';
 
@@ -102,7 +103,7 @@ beforeAll(async () => {
   await program.start();
   http = httpCaller(program.base, KEYS.demo);
   grpc = connectGrpc(program.config.tasks.listen, new Secret(callerKey('pipeline')));
-  tokenId = ((await program.command('token', 'list', '--account', 'demo')).json as { token_id: string }[])[0]!.token_id;
+  tokenId = (await listTokens(program, 'demo'))[0]!.id;
   const left = [...CASES];
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {

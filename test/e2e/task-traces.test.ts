@@ -11,6 +11,7 @@ import type { HttpCaller } from '../harness/client.ts';
 import { aGeneration } from '../harness/orders.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
+import { showTask } from '../harness/records.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { startWebhookReceiver } from '../harness/webhook-receiver.ts';
@@ -232,8 +233,8 @@ describeWith(natsServer, 'the trace of a task over four processes', (bus) => {
           trace_id: spans[0]!.traceId,
         })),
       );
-      const shown = (await program.command('task', 'show', taskId)).json;
-      expect(shown).toMatchObject({ request_id: 'delivered-1', trace_id: spans[0]!.traceId });
+      const shown = await showTask(program, taskId);
+      expect(shown).toMatchObject({ requestId: 'delivered-1', traceId: spans[0]!.traceId });
       secrets.push(endpoint.secret, ...receiver.requests.map(({ headers: sent }) => sent['webhook-signature'] ?? ''));
     },
     TIMEOUT_MS,

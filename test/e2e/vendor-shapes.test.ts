@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startScriptedProgram } from '../harness/scripted-program.ts';
 import type { ScriptedProgram } from '../harness/scripted-program.ts';
 import type { TestConfig } from '../harness/test-config.ts';
+import { readAccount, showTask } from '../harness/records.ts';
 
 const START_TIMEOUT_MS = 120_000;
 const TEST_TIMEOUT_MS = 120_000;
@@ -89,14 +90,13 @@ afterAll(async () => {
   upstream?.close();
 }, START_TIMEOUT_MS);
 
-interface Shown {
+interface EventDetail {
   readonly upstream?: { readonly code: string; readonly message: string };
 }
 
 const make = (model: string): Promise<string> =>
   world.demo.create('/v1/videos', { model, prompt: 'a cat', seconds: '8', size: '1280x720' });
-const readHeld = async (): Promise<string> =>
-  ((await world.program.command('account', 'show', 'demo')).json as { held: string }).held;
+const readHeld = async (): Promise<string> => (await readAccount(world.program, 'demo')).held;
 
 async function readByAgent(id: string): Promise<string> {
   const params = { name: 'video_get', arguments: { id } };
@@ -120,8 +120,8 @@ test.each([
     const told = await readByAgent(id);
     expect(told).toContain(code);
     expect(told).not.toMatch(TRAITS);
-    const { events } = (await world.program.command('task', 'show', id)).json as { events: readonly Shown[] };
-    expect(events.map(({ upstream: words }) => words?.message)).toContain(said);
+    const { events } = await showTask(world.program, id);
+    expect(events.map(({ detailJson }) => (JSON.parse(detailJson) as EventDetail).upstream?.message)).toContain(said);
     expect(await readHeld()).toBe('0');
   },
   TEST_TIMEOUT_MS,

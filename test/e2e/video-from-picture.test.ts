@@ -7,6 +7,7 @@ import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
+import { showTask } from '../harness/records.ts';
 import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
 
 const FIXTURES = path.join(import.meta.dirname, '../../services/media/testing/fixtures');
@@ -40,11 +41,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 }, TIMEOUT_MS);
 
-interface ShownTask {
-  readonly order: { readonly media: readonly object[] };
-  readonly attempts: readonly { readonly upstream_id: string }[];
-}
-
 /** The usage that the upstream reports for a task. */
 async function usageUpstream(id: string): Promise<object> {
   const response = await fetch(`${sandbox.url}/v2/query/video_generation/${id}`, {
@@ -76,9 +72,11 @@ test(
     expect(readFileSync(video).equals(VIDEO)).toBe(true);
     expect(stagedPictures()).toHaveLength(1);
     const { id } = made.json as { readonly id: string };
-    const task = (await program.command('task', 'show', id)).json as ShownTask;
-    expect(task.order.media).toEqual([{ role: 'first_frame', reference: expect.stringMatching(/^inl_/) }]);
-    expect(await usageUpstream(task.attempts[0]!.upstream_id)).toMatchObject({ input_image_count: 1 });
+    const task = await showTask(program, id);
+    expect(task.order.content).toContainEqual({
+      media: expect.objectContaining({ role: 'MEDIA_ROLE_FIRST_FRAME', object: expect.stringMatching(/^inl_/) }),
+    });
+    expect(await usageUpstream(task.attempts[0]!.upstreamId)).toMatchObject({ input_image_count: 1 });
     expect(drawn).toEqual([expect.objectContaining({ prompt: 'a red boat', caption: 'generation · 1 first frame' })]);
   },
   TIMEOUT_MS,
@@ -92,8 +90,8 @@ test(
     const made = await program.command('video', 'create', 'a boat', '-o', path.join(folder, 'text.mp4'), ...TOKEN);
 
     const { id } = made.json as { readonly id: string };
-    const task = (await program.command('task', 'show', id)).json as ShownTask;
-    expect(await usageUpstream(task.attempts[0]!.upstream_id)).toMatchObject({ input_image_count: 0 });
+    const task = await showTask(program, id);
+    expect(await usageUpstream(task.attempts[0]!.upstreamId)).toMatchObject({ input_image_count: 0 });
     expect(drawn.at(-1)).toMatchObject({ prompt: 'a boat', caption: 'generation · text only' });
     expect(stagedPictures()).toHaveLength(before);
   },

@@ -9,6 +9,7 @@ import type { Answer, HttpCaller } from '../harness/client.ts';
 import { newDatabases } from '../harness/databases.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
+import { listAttention, listTasks, readAccount } from '../harness/records.ts';
 import { CHANNEL, KEYS, UPSTREAM_KEY, UPSTREAM_MODEL } from '../harness/test-config.ts';
 
 const FIXTURES = path.join(import.meta.dirname, '../../services/media/testing/fixtures');
@@ -82,8 +83,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
     seen.push(answer.text, JSON.stringify([...answer.headers]));
     return answer;
   };
-  const balance = async (account = 'demo') =>
-    (await program.command('account', 'show', account)).json as { balance: string; held: string };
+  const balance = (account = 'demo') => readAccount(program, account);
 
   describe('each entry makes a task that ends with a video', () => {
     test.each([
@@ -278,13 +278,9 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
     async () => {
       const taskId = await demo.create('/v1/videos', compat({ prompt: '[unknown:paused_by_moon] a red boat' }));
       await demo.finish(taskId, 'paused_by_moon');
-      await expectEventually(
-        async () =>
-          ((await program.command('attention', 'list')).json as { id: string; reason: string }[]).find(
-            ({ id }) => id === taskId,
-          ),
-        { reason: 'unknown_status' },
-      );
+      await expectEventually(async () => (await listAttention(program)).find((item) => item.taskId === taskId), {
+        reason: 'unknown_status',
+      });
       await program.command('attention', 'resolve', taskId, '--as', 'failed');
       await demo.finish(taskId, 'failed');
     },
@@ -407,9 +403,8 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
     async () => {
       await expectEventually(async () => (await program.command('ledger', 'verify')).json, {
         ok: true,
-        sums: { USD: '0' },
-        unsettled_terminal_tasks: [],
-        orphan_holds: [],
+        ledger: { sums: { USD: '0' } },
+        holds: { finished: [], unknown: [] },
       });
     },
     TEST_TIMEOUT_MS,
@@ -418,10 +413,8 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   test(
     'no answer held anything of the upstream',
     async () => {
-      const records = (await program.command('task', 'list', '--limit', '1000')).json as {
-        attempts: { upstream_id?: string }[];
-      }[];
-      const ids = records.flatMap(({ attempts }) => attempts.flatMap(({ upstream_id: id }) => id ?? []));
+      const records = await listTasks(program, '--limit', '1000');
+      const ids = records.flatMap(({ attempts }) => attempts.map(({ upstreamId }) => upstreamId)).filter(Boolean);
       expect(ids.length).toBeGreaterThan(5);
       for (const secret of [...ids, CHANNEL, UPSTREAM_KEY, UPSTREAM_MODEL, new URL(sandbox.url).host])
         expect(seen.filter((text) => text.includes(secret))).toEqual([]);

@@ -228,8 +228,14 @@ describeWith(natsServer, `webhooks of processes that are killed (REELGATE_SEED=$
 
       async function untilAllEnded({ withUrl, jobs }: Awaited<ReturnType<typeof load>>): Promise<readonly Subject[]> {
         const tasks = await untilSettled(program, 'demo', SETTLED_MS);
-        const ended = tasks.filter(({ state }) => state === 'completed' || state === 'failed');
-        const subjectOfTask = ended.map(({ id, state }) => ({ id, type: `video.${state}`, hasUrl: withUrl.has(id) }));
+        const types: Readonly<Record<string, string>> = {
+          TASK_STATE_COMPLETED: 'video.completed',
+          TASK_STATE_FAILED: 'video.failed',
+        };
+        const subjectOfTask = tasks.flatMap(({ id, state }) => {
+          const type = types[state];
+          return type === undefined ? [] : [{ id, type, hasUrl: withUrl.has(id) }];
+        });
         const subjectOfJob = jobs.map(async (id) => {
           const { status } = (await untilEnded(demo, id, SETTLED_MS)).json as { status: string };
           return { id, type: `job.${status}`, hasUrl: true };

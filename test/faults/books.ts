@@ -1,12 +1,13 @@
 import type { ReelgateCluster } from '../cluster/reelgate-cluster.ts';
 import { cents, costOf, markOf, untilSettled, upstreamIdOf } from '../simulation/books.ts';
-import type { Shown } from '../simulation/books.ts';
+import { formatAmount, listAttention } from '../harness/records.ts';
+import type { ShownTask } from '../harness/records.ts';
 import type { Order } from './clients.ts';
 
 const SETTLED_TIMEOUT_MS = 60_000;
 
 interface Books {
-  readonly tasks: readonly Shown[];
+  readonly tasks: readonly ShownTask[];
   readonly orders: readonly Order[];
   readonly works: ReelgateCluster['upstream']['works'];
 }
@@ -50,7 +51,9 @@ function wrongOutcomes({ tasks, works }: Books): readonly string[] {
     .filter(({ admission }) => admission === 'accepted')
     .filter((task) => {
       const work = workOf.get(upstreamIdOf(task) ?? '');
-      return work === undefined || task.state !== (work.words.has('fail') ? 'failed' : 'completed');
+      return (
+        work === undefined || task.state !== (work.words.has('fail') ? 'TASK_STATE_FAILED' : 'TASK_STATE_COMPLETED')
+      );
     })
     .map((task) => `the task ${task.id} is ${task.state}, which its work is not`);
 }
@@ -62,8 +65,8 @@ async function wrongMoney(
 ): Promise<readonly string[]> {
   const known = new Set(tasks.map(upstreamIdOf));
   const due = works.filter(({ id }) => known.has(id)).reduce((sum, work) => sum + costOf(work), 0);
-  const settled = tasks.reduce((sum, { settlement }) => sum + cents(settlement?.amount ?? '0'), 0);
-  const ended = tasks.filter(({ state }) => state === 'completed' || state === 'failed');
+  const settled = tasks.reduce((sum, { settlement }) => sum + cents(formatAmount(settlement?.amountNanos)), 0);
+  const ended = tasks.filter(({ state }) => state === 'TASK_STATE_COMPLETED' || state === 'TASK_STATE_FAILED');
   const events = await endingEvents();
   const ledger = (await command('ledger', 'verify')).json as Ledger | undefined;
   return [
@@ -72,32 +75,28 @@ async function wrongMoney(
       .filter(({ id }) => events.get(id) !== 1)
       .map(({ id }) => `the ended task ${id} has ${events.get(id) ?? 0} settling events`),
     ...(ledger?.ok === true ? [] : ['the ledger does not verify']),
-    ...Object.entries(ledger?.sums ?? {})
+    ...Object.entries(ledger?.ledger.sums ?? {})
       .filter(([, sum]) => Number(sum) !== 0)
       .map(([currency, sum]) => `the ledger in ${currency} sums to ${sum}`),
-    ...(ledger?.unsettled_terminal_tasks ?? []).map((id) => `the task ${JSON.stringify(id)} has ended unsettled`),
-    ...(ledger?.orphan_holds ?? []).map((hold) => `the hold ${JSON.stringify(hold)} has no task`),
+    ...(ledger?.holds.finished ?? []).map((id) => `the task ${JSON.stringify(id)} has ended unsettled`),
+    ...(ledger?.holds.unknown ?? []).map((hold) => `the hold ${JSON.stringify(hold)} has no task`),
   ];
 }
 
 interface Ledger {
   readonly ok: boolean;
-  readonly sums: Readonly<Record<string, string>>;
-  readonly unsettled_terminal_tasks: readonly unknown[];
-  readonly orphan_holds: readonly unknown[];
+  readonly ledger: { readonly sums: Readonly<Record<string, string>> };
+  readonly holds: { readonly finished: readonly string[]; readonly unknown: readonly string[] };
 }
 
 /** Only a task whose outcome is unknown waits for a person. */
-async function wrongAttention(
-  { command }: Pick<ReelgateCluster, 'command'>,
-  { tasks }: Books,
-): Promise<readonly string[]> {
-  const items = (await command('attention', 'list')).json as readonly { id: string; reason: string }[] | undefined;
+async function wrongAttention(cluster: Pick<ReelgateCluster, 'command'>, { tasks }: Books): Promise<readonly string[]> {
+  const items = await listAttention(cluster).catch(() => undefined);
   if (items === undefined) return ['the attention queue cannot be read'];
   const unknown = new Set(tasks.filter(({ admission }) => admission === 'unknown').map(({ id }) => id));
   return items
-    .filter(({ id, reason }) => reason === '' || !unknown.has(id))
-    .map(({ id, reason }) => `the task ${id} waits in attention because of ${JSON.stringify(reason)}`);
+    .filter(({ taskId, reason }) => reason === '' || !unknown.has(taskId))
+    .map(({ taskId, reason }) => `the task ${taskId} waits in attention because of ${JSON.stringify(reason)}`);
 }
 
 function repeated(texts: readonly string[]): readonly string[] {

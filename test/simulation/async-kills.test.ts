@@ -9,6 +9,8 @@ import { startRelayUpstream } from '../harness/relay-upstream/relay-upstream.ts'
 import type { RelayUpstream } from '../harness/relay-upstream/relay-upstream.ts';
 import { seeded } from '../harness/seeded.ts';
 import { KEYS } from '../harness/test-config.ts';
+import { listAttention } from '../harness/records.ts';
+import type { ListJobRecordsResponseJson } from '@reelgate/proto/tasks/v1/operator_service';
 
 const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const KILLS = Number(process.env['REELGATE_KILLS'] ?? 4);
@@ -110,35 +112,29 @@ describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${
 
   test('the attention queue has every unknown call and no other', async () => {
     const unknown = told.filter(({ mark }) => ended.get(mark)?.error?.code === 'outcome_unknown').map(({ id }) => id);
-    const waiting = (await program.command('attention', 'list')).json as readonly { id: string; reason: string }[];
+    const waiting = await listAttention(program);
 
-    expect(waiting.map(({ id }) => id).toSorted()).toEqual(unknown.toSorted());
+    expect(waiting.map(({ taskId }) => taskId).toSorted()).toEqual(unknown.toSorted());
     expect(unknown.length).toBeLessThan(told.length / 2);
   });
 
   test('an operator sees every call, and a resolved call leaves the queue and has its money settled', async () => {
-    const listed = (await program.command('job', 'list', '--limit', '1000')).json as readonly {
-      id: string;
-      state: string;
-      starts: number;
-    }[];
-    expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(told.map(({ id }) => id)));
+    const { records } = (await program.command('job', 'list', '--limit', '1000')).json as ListJobRecordsResponseJson;
+    expect(new Set(records?.map(({ job }) => job?.id))).toEqual(new Set(told.map(({ id }) => id)));
     const lost = told.find(({ mark }) => ended.get(mark)?.error?.code === 'outcome_unknown');
     if (lost === undefined) return;
 
     expect((await program.command('job', 'show', lost.id)).json).toMatchObject({
-      id: lost.id,
-      state: 'failed',
-      starts: 1,
-      error: { code: 'outcome_unknown' },
+      record: {
+        job: { id: lost.id, state: 'TASK_STATE_FAILED', failure: { code: 'outcome_unknown' } },
+        starts: 1,
+      },
     });
     expect((await program.command('attention', 'resolve', lost.id, '--as', 'retry')).code).toBe(1);
     expect(await program.command('attention', 'resolve', lost.id, '--as', 'failed')).toMatchObject({
-      json: { id: lost.id, state: 'failed' },
+      json: { jobRecord: { job: { id: lost.id, state: 'TASK_STATE_FAILED' } } },
     });
-    expect((await program.command('attention', 'list')).json).not.toContainEqual(
-      expect.objectContaining({ id: lost.id }),
-    );
+    expect(await listAttention(program)).not.toContainEqual(expect.objectContaining({ taskId: lost.id }));
   });
 
   test('the same key gives the same job after all kills, and makes no call', async () => {
@@ -149,6 +145,9 @@ describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${
   });
 
   test('the ledger balances', async () => {
-    expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, sums: { USD: '0' } });
+    expect((await program.command('ledger', 'verify')).json).toMatchObject({
+      ok: true,
+      ledger: { sums: { USD: '0' } },
+    });
   });
 });

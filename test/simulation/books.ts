@@ -2,50 +2,34 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Program } from '../harness/program.ts';
 import { secondsOf } from '../harness/scripted-upstream.ts';
 import type { Work } from '../harness/scripted-upstream.ts';
+import { listTasks, promptOf } from '../harness/records.ts';
+import type { ShownTask } from '../harness/records.ts';
 
 const PAGE = 1000;
 const LOOK_MS = 500;
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed']);
+const ENDED: ReadonlySet<string> = new Set(['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED']);
 const MARK = /\[mark:(\w+)\]/;
 /** In cents per second. */
 const PRICE: Readonly<Record<string, number>> = { '768P': 8, '2K': 13 };
 
-/** A task as the command line shows it. */
-export interface Shown {
-  readonly id: string;
-  readonly state: string;
-  readonly admission: string;
-  readonly order: { readonly prompt: string };
-  readonly attempts: readonly { readonly upstream_id?: string; readonly outcome: string }[];
-  readonly events: readonly { readonly type: string; readonly upstreamId?: string }[];
-  readonly hold?: { readonly amount: string };
-  readonly settlement?: { readonly amount: string; readonly basis: string };
-  readonly error?: { readonly code: string };
-}
-
-export const markOf = ({ order }: Shown): string => MARK.exec(order.prompt)?.[1] ?? '';
+export const markOf = (task: ShownTask): string => MARK.exec(promptOf(task))?.[1] ?? '';
 
 /** The upstream's id of the task, from the answer or from the search. */
-export const upstreamIdOf = ({ attempts, events }: Shown): string | undefined =>
-  attempts.find(({ outcome }) => outcome === 'accepted')?.upstream_id ??
-  events.find(({ type }) => type === 'adopted')?.upstreamId;
+export function upstreamIdOf({ attempts, events }: ShownTask): string | undefined {
+  const accepted = attempts.find(({ outcome }) => outcome === 'accepted');
+  if (accepted !== undefined) return accepted.upstreamId;
+  const adopted = events.find(({ type }) => type === 'adopted');
+  return adopted && (JSON.parse(adopted.detailJson) as { readonly upstreamId: string }).upstreamId;
+}
 
 /** Every task of the account except the refused ones. */
-export async function tasksOf(program: Pick<Program, 'command'>, account: string): Promise<readonly Shown[]> {
-  const all: Shown[] = [];
+export async function tasksOf(program: Pick<Program, 'command'>, account: string): Promise<readonly ShownTask[]> {
+  const all: ShownTask[] = [];
   for (;;) {
-    const { json, err } = await program.command(
-      'task',
-      'list',
-      '--account',
-      account,
-      '--limit',
-      String(PAGE),
-      ...(all.length === 0 ? [] : ['--after', all.at(-1)!.id]),
-    );
-    if (!Array.isArray(json)) throw new Error(`no list of tasks: ${err}`);
-    all.push(...(json as Shown[]));
-    if (json.length < PAGE) return all.filter(({ admission }) => admission !== 'refused');
+    const after = all.length === 0 ? [] : ['--after', all.at(-1)!.id];
+    const page = await listTasks(program, '--account', account, '--limit', String(PAGE), ...after);
+    all.push(...page);
+    if (page.length < PAGE) return all.filter(({ admission }) => admission !== 'refused');
   }
 }
 
@@ -54,7 +38,7 @@ export async function untilSettled(
   program: Pick<Program, 'command'>,
   account: string,
   timeoutMs: number,
-): Promise<readonly Shown[]> {
+): Promise<readonly ShownTask[]> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     // A service that has just restarted may not answer yet.
@@ -68,7 +52,7 @@ export async function untilSettled(
 }
 
 /** Whether a task and its money, which are read one after the other, agree that it has ended or that it is unknown. */
-function isMoving({ admission, state, settlement }: Shown): boolean {
+function isMoving({ admission, state, settlement }: ShownTask): boolean {
   return admission === 'unknown' ? settlement !== undefined : settlement === undefined || !ENDED.has(state);
 }
 

@@ -8,7 +8,7 @@ import { seeded } from '../harness/seeded.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS } from '../harness/test-config.ts';
-import { tasksOf } from './books.ts';
+import { markOf, tasksOf } from './books.ts';
 import { accountOf, forKills, invariantsHold } from './invariants.ts';
 import type { Simulated } from './invariants.ts';
 import { simulate } from './simulate.ts';
@@ -110,20 +110,22 @@ describe('a program that is killed while the upstream delays its answer', () => 
       'and both keep their holds',
     async () => {
       const deadline = performance.now() + SETTLED_TIMEOUT_MS;
-      const find = async () =>
-        new Map((await tasksOf(program, 'demo')).map((task) => [task.order.prompt.match(/mark:([\w-]+)/)?.[1], task]));
+      const find = async () => new Map((await tasksOf(program, 'demo')).map((task) => [markOf(task), task]));
       let tasks = await find();
-      while (tasks.get('alone')?.state !== 'completed' && performance.now() < deadline) {
+      while (tasks.get('alone')?.state !== 'TASK_STATE_COMPLETED' && performance.now() < deadline) {
         await wait(500);
         tasks = await find();
       }
       expect(tasks.get('alone')).toMatchObject({
-        state: 'completed',
+        state: 'TASK_STATE_COMPLETED',
         admission: 'accepted',
-        settlement: { amount: '0.56', basis: 'usage' },
+        settlement: { amountNanos: '560000000', basis: 'BASIS_USAGE' },
       });
       for (const { mark } of twins)
-        expect(tasks.get(mark)).toMatchObject({ state: 'queued', admission: 'unknown', hold: { amount: '0.72' } });
+        expect(tasks.get(mark)).toMatchObject({
+          ...{ state: 'TASK_STATE_QUEUED', admission: 'unknown' },
+          hold: { amountNanos: '720000000' },
+        });
       expect(await accountOf(program)).toMatchObject({ balance: '99.44', held: '1.44' });
     },
     TIMEOUT_MS,

@@ -1,32 +1,35 @@
 import { deriveValues } from '@reelgate/platform/rpc/enum-words';
-import { AccountOrder } from '@reelgate/proto/billing/v1/account_service';
-import type { Account } from '@reelgate/proto/billing/v1/account_service';
+import { AccountOrder, AccountSchema } from '@reelgate/proto/billing/v1/account_service';
+import type { Account, CreditAccountResponse, GetAccountResponse } from '@reelgate/proto/billing/v1/account_service';
 import { readProgramConfig } from '../../program/config/program-config.ts';
 import { ACTOR_OPTION, readActor, resolveTypedPath } from '../environment.ts';
 import { WrongCall, assertNoWords, defineCommand, readSingleId } from '../command.ts';
+import type { Outcome } from '../command.ts';
+import { describeAnswer } from '../format/describe-answer.ts';
 import { formatNanos, parseNanos } from '../format/quantities.ts';
 import { limitOption, readLimit } from '../format/list-options.ts';
-import { WIDE_OPTION, toListOutcome } from '../format/table.ts';
-import type { Column } from '../format/table.ts';
-import { isoTime, relativeTime } from '../format/times.ts';
+import { WIDE_OPTION, listColumns, toListOutcome } from '../format/table.ts';
 
 const LIMIT = { most: 200, usual: 50 };
 const ORDERS: Readonly<Record<string, AccountOrder>> = deriveValues(AccountOrder);
-const COLUMNS: readonly Column<Account>[] = [
-  { title: 'ID', of: ({ id }) => id },
-  { title: 'CURRENCY', of: ({ currency }) => currency },
-  { title: 'AVAILABLE', of: ({ balanceNanos, heldNanos }) => formatNanos(balanceNanos - heldNanos) },
-  { title: 'BALANCE', of: ({ balanceNanos }) => formatNanos(balanceNanos) },
-  { title: 'HELD', of: ({ heldNanos }) => formatNanos(heldNanos) },
-  { title: 'CREATED', of: ({ createdAt }) => relativeTime(createdAt) },
-  { title: 'CREATED AT', of: ({ createdAt }) => isoTime(createdAt) ?? '', isWide: true },
-];
+const COLUMNS = listColumns(AccountSchema, [
+  'id',
+  'currency',
+  { title: 'AVAILABLE', of: formatAvailable },
+  'balanceNanos',
+  'heldNanos',
+  'createdAt',
+]);
 
 export const accountList = defineCommand({
-  summary: 'list accounts by id, or by what they have available',
+  summary: 'list accounts, ordered by id or by available balance',
   words: '',
   options: {
-    by: { value: 'ORDER', means: 'id, or balance for the least first; default: id', choices: Object.keys(ORDERS) },
+    by: {
+      value: 'ORDER',
+      means: 'id, or balance for ascending available balance; default: id',
+      choices: Object.keys(ORDERS),
+    },
     prefix: { value: 'TEXT', means: 'only accounts whose id begins with this' },
     limit: limitOption(LIMIT),
     after: { value: 'ID', means: 'continue after this id, for the next page by id' },
@@ -36,13 +39,13 @@ export const accountList = defineCommand({
   run: async ({ services, words, options, terminal }) => {
     assertNoWords(words);
     const { by = 'id', prefix = '', after = '' } = options;
-    const { accounts } = await services.accounts.listAccounts({
+    const answer = await services.accounts.listAccounts({
       order: ORDERS[by] ?? AccountOrder.ID,
       prefix,
       limit: readLimit(options.limit, LIMIT),
       after,
     });
-    return toListOutcome(accounts, toAccountJson, COLUMNS, { terminal, options });
+    return toListOutcome(answer, answer.accounts, COLUMNS, { terminal, options });
   },
 });
 
@@ -51,9 +54,8 @@ export const accountShow = defineCommand({
   words: 'ID',
   options: {},
   example: 'account show demo',
-  run: async ({ services, words }) => ({
-    answer: toAccountJson((await services.accounts.getAccount({ id: readSingleId(words, 'account') })).account),
-  }),
+  run: async ({ services, words }) =>
+    toAccountOutcome(await services.accounts.getAccount({ id: readSingleId(words, 'account') })),
 });
 
 export const accountCredit = defineCommand({
@@ -68,13 +70,13 @@ export const accountCredit = defineCommand({
     const [id, amount, ...rest] = words;
     if (id === undefined || amount === undefined || rest.length > 0)
       throw new WrongCall('name an account and an amount');
-    const { account } = await services.accounts.creditAccount({
+    const answer = await services.accounts.creditAccount({
       id,
       amountNanos: parseNanos(amount),
       reason: options.reason ?? '',
       actor: readActor(options.actor, environment),
     });
-    return { answer: toAccountJson(account) };
+    return toAccountOutcome(answer);
   },
 });
 
@@ -97,13 +99,12 @@ export const accountExport = defineCommand({
   },
 });
 
-function toAccountJson(account: Account | undefined): object {
-  const { id = '', currency = '', balanceNanos = 0n, heldNanos = 0n } = account ?? {};
-  return {
-    id,
-    currency,
-    balance: formatNanos(balanceNanos),
-    held: formatNanos(heldNanos),
-    available: formatNanos(balanceNanos - heldNanos),
-  };
+function toAccountOutcome(answer: GetAccountResponse | CreditAccountResponse): Outcome {
+  const { account } = answer;
+  const text = describeAnswer(account);
+  return { answer, text: account === undefined ? text : `${text}\navailable   ${formatAvailable(account)}` };
+}
+
+function formatAvailable({ balanceNanos, heldNanos }: Account): string {
+  return formatNanos(balanceNanos - heldNanos);
 }

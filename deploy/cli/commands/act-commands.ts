@@ -1,22 +1,24 @@
+import { create } from '@bufbuild/protobuf';
+import { ActSchema } from '@reelgate/proto/access/v1/act';
 import type { Act } from '@reelgate/proto/access/v1/act';
+import { ListActsResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import { assertNoWords, defineCommand } from '../command.ts';
 import { limitOption, readLimit } from '../format/list-options.ts';
-import { WIDE_OPTION, toListOutcome } from '../format/table.ts';
-import type { Column } from '../format/table.ts';
-import { isoTime, relativeTime } from '../format/times.ts';
+import { WIDE_OPTION, listColumns, toListOutcome } from '../format/table.ts';
+import { relativeTime } from '../format/times.ts';
 
 const LIMIT = { most: 200, usual: 50 };
 
-const COLUMNS: readonly Column<Act>[] = [
-  { title: 'ID', of: ({ id }) => id, isWide: true },
+const COLUMNS = listColumns(ActSchema, [
+  { field: 'id', isWide: true },
   { title: 'WHEN', of: ({ at }) => relativeTime(at) },
-  { title: 'AT', of: ({ at }) => isoTime(at) ?? '', isWide: true },
-  { title: 'WHO', of: ({ actor }) => actor },
-  { title: 'ACTION', of: ({ action }) => action },
-  { title: 'SUBJECT', of: ({ subject }) => subject },
-  { title: 'REASON', of: ({ reason }) => reason, shrinks: true },
+  { field: 'at', title: 'DONE', isWide: true },
+  { field: 'actor', title: 'WHO' },
+  'action',
+  'subject',
+  { field: 'reason', shrinks: true },
   { title: 'DETAIL', of: ({ detailJson }) => (detailJson === '{}' ? '' : detailJson), isWide: true },
-];
+]);
 
 export const actList = defineCommand({
   summary: 'list what operators did, the newest first',
@@ -36,15 +38,11 @@ export const actList = defineCommand({
       [services.tasks, services.accounts].map((service) => service.listActs({ subject, after, limit })),
     );
     const acts = sortNewestFirst(lists.flatMap((list) => list.acts)).slice(0, limit);
-    return toListOutcome(acts, toActJson, COLUMNS, { terminal, options });
+    return toListOutcome(create(ListActsResponseSchema, { acts }), acts, COLUMNS, { terminal, options });
   },
 });
 
 /** The ids of both services are ordered by time. */
-function sortNewestFirst(acts: readonly Act[]): readonly Act[] {
+function sortNewestFirst(acts: readonly Act[]): Act[] {
   return acts.toSorted((a, b) => (a.id < b.id ? 1 : -1));
-}
-
-function toActJson({ id, at, actor, action, subject, reason, detailJson }: Act): object {
-  return { id, at: isoTime(at), actor, action, subject, reason, detail: JSON.parse(detailJson || '{}') as unknown };
 }

@@ -1,26 +1,21 @@
-import type { JobRecord } from '@reelgate/proto/tasks/v1/operator_service';
+import { JobRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import { assertNoWords, defineCommand, readSingleId } from '../command.ts';
-import { toJobJson } from '../format/job-record.ts';
 import { LIST_OPTIONS, listQuery } from '../format/list-options.ts';
-import { toListOutcome } from '../format/table.ts';
-import type { Column } from '../format/table.ts';
-import { stateName } from '../format/task-record.ts';
-import { isoTime, relativeTime } from '../format/times.ts';
+import { listColumns, toListOutcome } from '../format/table.ts';
 
-const COLUMNS: readonly Column<JobRecord>[] = [
-  { title: 'ID', of: ({ job }) => job?.id ?? '' },
-  { title: 'STATE', of: ({ job }) => stateName(job?.state) },
-  { title: 'CREATED', of: ({ job }) => relativeTime(job?.createdAt) },
-  { title: 'ENDPOINT', of: ({ endpoint }) => endpoint, shrinks: true },
-  { title: 'MODEL', of: ({ model }) => model, shrinks: true },
-  { title: 'STATUS', of: ({ job }) => String(job?.answer?.statusCode ?? '') },
-  { title: 'ACCOUNT', of: ({ job }) => job?.accountId ?? '', isWide: true },
-  { title: 'TOKEN', of: ({ tokenId }) => tokenId, isWide: true },
-  { title: 'STARTS', of: ({ starts }) => String(starts), isWide: true },
-  { title: 'CREATED AT', of: ({ job }) => isoTime(job?.createdAt) ?? '', isWide: true },
-  { title: 'COMPLETED AT', of: ({ job }) => isoTime(job?.completedAt) ?? '', isWide: true },
-  { title: 'ERROR', of: ({ job }) => job?.failure?.code ?? '', shrinks: true },
-];
+const COLUMNS = listColumns(JobRecordSchema, [
+  'job.id',
+  'job.state',
+  'job.createdAt',
+  { field: 'endpoint', shrinks: true },
+  { field: 'model', shrinks: true },
+  { field: 'job.answer.statusCode', title: 'STATUS' },
+  { field: 'job.accountId', isWide: true },
+  { field: 'tokenId', isWide: true },
+  { field: 'starts', isWide: true },
+  { field: 'job.completedAt', isWide: true },
+  { field: 'job.failure.code', title: 'ERROR', shrinks: true },
+]);
 
 export const jobList = defineCommand({
   summary: 'list asynchronous calls, newest first',
@@ -29,8 +24,8 @@ export const jobList = defineCommand({
   example: 'job list --state in_progress',
   run: async ({ services, words, options, terminal }) => {
     assertNoWords(words);
-    const { records } = await services.tasks.listJobRecords(listQuery(options));
-    return toListOutcome(records, toJobJson, COLUMNS, { terminal, options });
+    const answer = await services.tasks.listJobRecords(listQuery(options));
+    return toListOutcome(answer, answer.records, COLUMNS, { terminal, options });
   },
 });
 
@@ -40,6 +35,6 @@ export const jobShow = defineCommand({
   options: {},
   example: 'job show job_06f2k3h8v0s7m1q9c4x5b2n6d0',
   run: async ({ services, words }) => ({
-    answer: toJobJson((await services.tasks.showJob({ jobId: readSingleId(words, 'job') })).record),
+    answer: await services.tasks.showJob({ jobId: readSingleId(words, 'job') }),
   }),
 });

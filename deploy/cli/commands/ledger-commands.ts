@@ -1,7 +1,9 @@
 import { ACTOR_OPTION, readActor } from '../environment.ts';
 import { assertNoWords, defineCommand } from '../command.ts';
+import { describeAnswer } from '../format/describe-answer.ts';
 import { formatNanos } from '../format/quantities.ts';
 import { verifyBooks } from '../verify-books.ts';
+import type { Books } from '../verify-books.ts';
 import { LEDGER_TIMEOUT_MS, whileShowing } from '../while-showing.ts';
 
 export const ledgerVerify = defineCommand({
@@ -24,19 +26,8 @@ export const ledgerVerify = defineCommand({
           },
         }),
     );
-    return {
-      ok: books.ok,
-      answer: {
-        ok: books.ok,
-        entries: Number(books.entries),
-        sums: Object.fromEntries(Object.entries(books.sums).map(([currency, sum]) => [currency, formatNanos(sum)])),
-        unsettled_terminal_tasks: books.finished,
-        orphan_holds: books.unknown,
-        open_calls: Number(books.openCalls),
-        overdue_calls: Number(books.overdueCalls),
-        ...(books.faults.length === 0 ? {} : { faults: books.faults }),
-      },
-    };
+    const { ledger, holds } = books;
+    return { ok: ledger.ok, answer: { ok: ledger.ok, ledger, holds }, text: describeAnswer(summarize(books)) };
   },
 });
 
@@ -47,9 +38,23 @@ export const ledgerRebuild = defineCommand({
   example: 'ledger rebuild',
   run: async ({ services, words, terminal }) => {
     assertNoWords(words);
-    const { accountIds, tokenIds } = await whileShowing(terminal, 'computing balances from the ledger', () =>
+    const answer = await whileShowing(terminal, 'computing balances from the ledger', () =>
       services.accounts.rebuildBalances({}, { timeoutMs: LEDGER_TIMEOUT_MS }),
     );
-    return { answer: { accounts: accountIds, tokens: tokenIds } };
+    return { answer, text: describeAnswer({ accounts: answer.accountIds, tokens: answer.tokenIds }) };
   },
 });
+
+/** Leaves out the ids of the open holds that belong to open tasks. */
+function summarize({ ledger, holds }: Books): object {
+  return {
+    ok: ledger.ok,
+    entries: String(ledger.entries),
+    sums: Object.fromEntries(Object.entries(ledger.sums).map(([currency, sum]) => [currency, formatNanos(sum)])),
+    unsettled_terminal_tasks: holds.finished,
+    orphan_holds: holds.unknown,
+    open_calls: String(ledger.openCalls),
+    overdue_calls: String(ledger.overdueCalls),
+    ...(ledger.faults.length === 0 ? {} : { faults: ledger.faults }),
+  };
+}

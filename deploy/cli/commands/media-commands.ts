@@ -1,10 +1,12 @@
-import type { BlobFault } from '@reelgate/proto/media/v1/operator_service';
+import { create } from '@bufbuild/protobuf';
+import { VerifyBlobsResponseSchema } from '@reelgate/proto/media/v1/operator_service';
+import type { VerifyBlobsResponse } from '@reelgate/proto/media/v1/operator_service';
 import { defineCommand, assertNoWords } from '../command.ts';
 import { asBytes } from '../format/quantities.ts';
 
-/** For one page: half a gigabyte and the rest of the blob that passes it, from a bucket that may be slow. */
+/** The time limit of one page: half a gigabyte and the rest of its last blob, from a bucket that may be slow. */
 const PAGE_TIMEOUT_MS = 600_000;
-/** More faults than this mean that the store is gone or is another store. Further faults would not help. */
+/** The command stops at this number of faults: the store is gone, or it is another store. */
 const FAULTS_MAX = 1000;
 
 export const mediaVerify = defineCommand({
@@ -17,46 +19,25 @@ export const mediaVerify = defineCommand({
   example: 'media verify --quick',
   run: async ({ services, words, options, terminal }) => {
     assertNoWords(words);
-    const found = { checked: 0, bytes: 0, faults: [] as BlobFault[] };
-    let next = options.after ?? '';
+    const answer = create(VerifyBlobsResponseSchema, { next: options.after ?? '' });
     do {
-      terminal.progress(formatProgress(found, next));
+      terminal.progress(formatProgress(answer));
       const page = await services.media.verifyBlobs(
-        { after: next, sizesOnly: options.quick === true },
+        { after: answer.next, sizesOnly: options.quick === true },
         { timeoutMs: PAGE_TIMEOUT_MS },
       );
-      found.checked += page.checked;
-      found.bytes += Number(page.bytes);
-      found.faults.push(...page.faults);
-      next = page.next;
-    } while (next !== '' && found.faults.length < FAULTS_MAX);
+      answer.checked += page.checked;
+      answer.bytes += page.bytes;
+      answer.faults.push(...page.faults);
+      answer.next = page.next;
+    } while (answer.next !== '' && answer.faults.length < FAULTS_MAX);
     terminal.clear();
-    const ok = found.faults.length === 0;
-    return {
-      ok,
-      answer: {
-        ok,
-        checked: found.checked,
-        bytes: found.bytes,
-        faults: found.faults.map(toFaultJson),
-        ...(next === '' ? {} : { next }),
-      },
-    };
+    return { ok: answer.faults.length === 0, answer };
   },
 });
 
-interface VerifyCounts {
-  readonly checked: number;
-  readonly bytes: number;
-  readonly faults: readonly unknown[];
-}
-
 /** After a stop, the operator can continue from `next`. */
-function formatProgress({ checked, bytes, faults }: VerifyCounts, next: string): string {
-  const counts = `${checked} blobs checked  ${asBytes(bytes)}  ${faults.length} wrong`;
+function formatProgress({ checked, bytes, faults, next }: VerifyBlobsResponse): string {
+  const counts = `${checked} blobs checked  ${asBytes(Number(bytes))}  ${faults.length} wrong`;
   return next === '' ? counts : `${counts}  --after ${next}`;
-}
-
-function toFaultJson({ sha256, fault, bytes, foundBytes, objects, taskIds }: BlobFault) {
-  return { fault, sha256, bytes: Number(bytes), found_bytes: Number(foundBytes), objects, tasks: taskIds };
 }

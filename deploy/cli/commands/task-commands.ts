@@ -1,40 +1,40 @@
+import { create } from '@bufbuild/protobuf';
 import { systemClock } from '@reelgate/platform/clock';
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import { isProblem } from '@reelgate/platform/problem';
 import type { GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service';
+import { TaskRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import type { TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
+import type { Order } from '@reelgate/proto/tasks/v1/order';
 import { WrongCall, assertNoWords, defineCommand } from '../command.ts';
 import type { Services } from '../connect-services.ts';
 import { formatNanos } from '../format/quantities.ts';
 import { LIST_OPTIONS, listQuery } from '../format/list-options.ts';
-import { toListOutcome } from '../format/table.ts';
+import { listColumns, toListOutcome } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
 import { formatHistory } from '../format/format-history.ts';
-import { KINDS, readPrompt, stateName, toTaskJson } from '../format/task-record.ts';
-import { isoTime, relativeTime } from '../format/times.ts';
 
-interface Row {
-  readonly record: TaskRecord;
-  readonly money: GetHoldResponse | undefined;
-}
+/** The hold and the settlement of each task; undefined for a task that was refused before its hold. */
+type MoneyOfTasks = ReadonlyMap<TaskRecord, GetHoldResponse | undefined>;
 
-/** A list of a thousand tasks must leave billing to others. */
+/** A list of a thousand tasks must not keep others from billing. */
 const READS_AT_ONCE = 16;
-const COLUMNS: readonly Column<Row>[] = [
-  { title: 'ID', of: ({ record: { task } }) => task?.id ?? '' },
-  { title: 'STATE', of: ({ record: { task } }) => stateName(task?.state) },
-  { title: 'CREATED', of: ({ record: { task } }) => relativeTime(task?.createdAt) },
-  { title: 'MONEY', of: ({ money }) => formatMoney(money) },
-  { title: 'MODEL', of: ({ record: { task } }) => task?.order?.model ?? '', shrinks: true },
-  { title: 'ACCOUNT', of: ({ record: { task } }) => task?.accountId ?? '', isWide: true },
-  { title: 'TOKEN', of: ({ record: { tokenId } }) => tokenId, isWide: true },
-  { title: 'KIND', of: ({ record: { task } }) => KINDS[task?.order?.kind ?? 0], isWide: true },
-  { title: 'CHANNEL', of: ({ record: { attempts } }) => attempts.at(-1)?.channel ?? '', isWide: true },
-  { title: 'CREATED AT', of: ({ record: { task } }) => isoTime(task?.createdAt) ?? '', isWide: true },
-  { title: 'COMPLETED AT', of: ({ record: { task } }) => isoTime(task?.completedAt) ?? '', isWide: true },
-  { title: 'ERROR', of: ({ record: { task } }) => task?.failure?.code ?? '', shrinks: true },
-  { title: 'PROMPT', of: ({ record: { task } }) => readPrompt(task?.order), shrinks: true },
-];
+function toColumns(money: MoneyOfTasks): readonly Column<TaskRecord>[] {
+  return listColumns(TaskRecordSchema, [
+    'task.id',
+    'task.state',
+    'task.createdAt',
+    { title: 'MONEY', of: (record) => formatMoney(money.get(record)) },
+    { field: 'task.order.model', shrinks: true },
+    { field: 'task.accountId', isWide: true },
+    { field: 'tokenId', isWide: true },
+    { field: 'task.order.kind', isWide: true },
+    { title: 'CHANNEL', of: ({ attempts }) => attempts.at(-1)?.channel ?? '', isWide: true },
+    { field: 'task.completedAt', isWide: true },
+    { field: 'task.failure.code', title: 'ERROR', shrinks: true },
+    { title: 'PROMPT', of: ({ task }) => readPrompt(task?.order), shrinks: true },
+  ]);
+}
 
 export const taskList = defineCommand({
   summary: 'list tasks, newest first',
@@ -43,14 +43,15 @@ export const taskList = defineCommand({
   example: 'task list --state failed --limit 20',
   run: async ({ services, words, options, terminal }) => {
     assertNoWords(words);
-    const { records } = await services.tasks.listTaskRecords(listQuery(options));
+    const { records, continueAfter } = await services.tasks.listTaskRecords(listQuery(options));
     const reads = newSemaphore({ permits: READS_AT_ONCE, waitingMax: records.length });
-    const rows = await Promise.all(
-      records.map((record) =>
-        reads.run(async (): Promise<Row> => ({ record, money: await readMoney(services, record) })),
+    const money = new Map(
+      await Promise.all(
+        records.map((record) => reads.run(async () => [record, await readMoney(services, record)] as const)),
       ),
     );
-    return toListOutcome(rows, ({ record, money }) => toTaskJson(record, money), COLUMNS, { terminal, options });
+    const tasks = records.map((record) => ({ record, money: money.get(record) }));
+    return toListOutcome({ tasks, continueAfter }, records, toColumns(money), { terminal, options });
   },
 });
 
@@ -61,18 +62,16 @@ export const taskShow = defineCommand({
   example: 'task show task_06f2k3h8v0s7m1q9c4x5b2n6d0',
   run: async ({ services, words }) => {
     if (words.length === 0) throw new WrongCall('name a task');
-    const shown = await Promise.all(
+    const tasks = await Promise.all(
       words.map(async (taskId) => {
-        const { record } = await services.tasks.showTask({ taskId });
-        if (record === undefined) return { answer: {}, text: '' };
-        const money = await readMoney(services, record);
-        return { answer: toTaskJson(record, money), text: formatHistory(record, money, systemClock.now()) };
+        const { record = create(TaskRecordSchema) } = await services.tasks.showTask({ taskId });
+        return { record, money: await readMoney(services, record) };
       }),
     );
-    const answers = shown.map(({ answer }) => answer);
+    const now = systemClock.now();
     return {
-      answer: answers.length === 1 ? answers[0] : answers,
-      text: shown.map(({ text }) => text).join('\n\n'),
+      answer: { tasks },
+      text: tasks.map(({ record, money }) => formatHistory(record, money, now)).join('\n\n'),
     };
   },
 });
@@ -92,4 +91,8 @@ async function readMoney({ billing }: Services, { task }: TaskRecord): Promise<G
     if (!isProblem(error) || error.kind !== 'not_found') throw error;
     return undefined;
   }
+}
+
+function readPrompt(order: Order | undefined): string {
+  return (order?.content ?? []).flatMap(({ item }) => (item.case === 'text' ? [item.value] : [])).join('\n');
 }

@@ -1,17 +1,19 @@
+import { create } from '@bufbuild/protobuf';
 import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { TokenSchema } from '@reelgate/proto/billing/v1/account_service';
 import type { Token } from '@reelgate/proto/billing/v1/account_service';
-import type { TokenLimits } from '@reelgate/proto/billing/v1/token_limits';
 import { TokenClass, TokenWait } from '@reelgate/proto/billing/v1/token_queue';
-import type { TokenQueue } from '@reelgate/proto/billing/v1/token_queue';
 import { TokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
+import { CancelQueuedResponseSchema } from '@reelgate/proto/tasks/v1/queue_service';
+import type { CancelQueuedResponse } from '@reelgate/proto/tasks/v1/queue_service';
 import type { Services } from '../connect-services.ts';
 import { ACTOR_OPTION, readActor } from '../environment.ts';
 import { WrongCall, assertNoWords, defineCommand, readSingleId } from '../command.ts';
-import { formatNanos, parseNanos } from '../format/quantities.ts';
-import { WIDE_OPTION, toListOutcome } from '../format/table.ts';
-import type { Column } from '../format/table.ts';
-import { fromNow, isoTime, relativeTime } from '../format/times.ts';
+import { describeAnswer } from '../format/describe-answer.ts';
+import { parseNanos } from '../format/quantities.ts';
+import { WIDE_OPTION, listColumns, toListOutcome } from '../format/table.ts';
+import { fromNow, relativeTime } from '../format/times.ts';
 
 const WEBHOOK_RIGHTS: Readonly<Record<string, WebhookRight>> = deriveValues(WebhookRight);
 const TOKEN_RIGHTS: Readonly<Record<string, TokenRight>> = deriveValues(TokenRight);
@@ -54,7 +56,7 @@ const OWN_LIMIT_OPTIONS = {
 } as const;
 
 export const tokenCreate = defineCommand({
-  summary: 'make a token and show its key once',
+  summary: 'create a token and show its key once',
   words: '',
   options: {
     account: { value: 'ID', means: 'the account that pays', needed: true },
@@ -82,7 +84,7 @@ export const tokenCreate = defineCommand({
   run: async ({ services, words, options, environment }) => {
     assertNoWords(words);
     const { account = '', models = '', limit, expires, name = '' } = options;
-    const made = await services.accounts.createToken({
+    const answer = await services.accounts.createToken({
       accountId: account,
       name,
       models: models
@@ -99,37 +101,33 @@ export const tokenCreate = defineCommand({
       ...readConfirm(options),
       actor: readActor(options.actor, environment),
     });
-    return { answer: { token_id: made.token?.id, key: made.key } };
+    return { answer, text: describeAnswer({ token_id: answer.token?.id, key: answer.key }) };
   },
 });
 
-const COLUMNS: readonly Column<Token>[] = [
-  { title: 'ID', of: ({ id }) => id },
-  { title: 'ACCOUNT', of: ({ accountId }) => accountId },
-  { title: 'NAME', of: ({ name }) => name, shrinks: true },
-  { title: 'USED', of: ({ usedNanos }) => formatNanos(usedNanos) },
-  { title: 'LIMIT', of: ({ limitNanos }) => (limitNanos === undefined ? '' : formatNanos(limitNanos)) },
+const COLUMNS = listColumns(TokenSchema, [
+  'id',
+  'accountId',
+  { field: 'name', shrinks: true },
+  { field: 'usedNanos', title: 'USED' },
+  { field: 'limitNanos', title: 'LIMIT' },
   { title: 'STATE', of: describeState },
-  { title: 'MODELS', of: ({ models }) => models.join(','), shrinks: true },
-  { title: 'CREATED', of: ({ createdAt }) => isoTime(createdAt) ?? '', isWide: true },
-  { title: 'EXPIRES', of: ({ expiresAt }) => isoTime(expiresAt) ?? '', isWide: true },
-  { title: 'CREATES/MIN', of: ({ limits }) => String(limits?.createsPerMinute || ''), isWide: true },
-  { title: 'READS/MIN', of: ({ limits }) => String(limits?.readsPerMinute || ''), isWide: true },
-  { title: 'CALLS/MIN', of: ({ limits }) => String(limits?.callsPerMinute || ''), isWide: true },
-  { title: 'IN FLIGHT', of: ({ limits }) => String(limits?.inFlight || ''), isWide: true },
-  { title: 'WEBHOOKS', of: ({ webhooks }) => webhookRightName(webhooks), isWide: true },
-  { title: 'TOKENS', of: ({ tokens }) => tokenRightName(tokens), isWide: true },
-  { title: 'WAITS FOR', of: ({ queue }) => findName(WAITS, queue?.wait), isWide: true },
-  { title: 'CLASS', of: ({ queue }) => findName(CLASSES, queue?.class), isWide: true },
+  { field: 'models', shrinks: true },
+  { field: 'createdAt', isWide: true },
+  { field: 'expiresAt', isWide: true },
+  { field: 'limits.createsPerMinute', title: 'CREATES/MIN', isWide: true, isBlankAtZero: true },
+  { field: 'limits.readsPerMinute', title: 'READS/MIN', isWide: true, isBlankAtZero: true },
+  { field: 'limits.callsPerMinute', title: 'CALLS/MIN', isWide: true, isBlankAtZero: true },
+  { field: 'limits.inFlight', isWide: true, isBlankAtZero: true },
+  { field: 'webhooks', isWide: true },
+  { field: 'tokens', isWide: true },
+  { field: 'queue.wait', title: 'WAITS FOR', isWide: true },
+  { field: 'queue.class', isWide: true },
   { title: 'KEY', of: ({ hint }) => (hint === '' ? '' : `…${hint}`), isWide: true },
-  { title: 'LABEL', of: ({ label }) => label, isWide: true },
-  {
-    title: 'CONFIRM ABOVE',
-    of: ({ confirmAboveNanos: above }) => (above === undefined ? '' : formatNanos(above)),
-    isWide: true,
-  },
-  { title: 'LAST CHARGED', of: ({ lastChargedAt }) => isoTime(lastChargedAt) ?? '', isWide: true },
-];
+  { field: 'label', isWide: true },
+  { field: 'confirmAboveNanos', isWide: true },
+  { field: 'lastChargedAt', isWide: true },
+]);
 
 export const tokenList = defineCommand({
   summary: 'list tokens, without their keys',
@@ -138,8 +136,8 @@ export const tokenList = defineCommand({
   example: 'token list --account demo',
   run: async ({ services, words, options, terminal }) => {
     assertNoWords(words);
-    const { tokens } = await services.accounts.listTokens({ accountId: options.account ?? '' });
-    return toListOutcome(tokens, toTokenJson, COLUMNS, { terminal, options });
+    const answer = await services.accounts.listTokens({ accountId: options.account ?? '' });
+    return toListOutcome(answer, answer.tokens, COLUMNS, { terminal, options });
   },
 });
 
@@ -164,7 +162,7 @@ export const tokenLimit = defineCommand({
       throw new WrongCall('name --wait and --class together');
     const isNamed = limit !== undefined || Object.values(limits).some((own) => own > 0);
     if (isNamed === none) throw new WrongCall('name the limits of the token, or --none to remove them');
-    const { token } = await services.accounts.updateTokenLimits({
+    const answer = await services.accounts.updateTokenLimits({
       id: readSingleId(words, 'token'),
       ...(limit === undefined ? {} : { limitNanos: parseNanos(limit) }),
       limits,
@@ -174,7 +172,7 @@ export const tokenLimit = defineCommand({
       actor: readActor(options.actor, environment),
       reason,
     });
-    return { answer: token === undefined ? {} : toTokenJson(token) };
+    return { answer };
   },
 });
 
@@ -193,12 +191,11 @@ export const tokenRevoke = defineCommand({
     const withMade = options['with-made'] === true;
     const actor = readActor(options.actor, environment);
     const id = readSingleId(words, 'token');
-    const { token, madeRevoked } = await services.accounts.revokeToken({ id, actor, withMade });
-    if (token === undefined) return { answer: {} };
-    const answer = { ...toTokenJson(token), ...(withMade && { made_revoked: madeRevoked }) };
-    if (options['cancel-waiting'] !== true) return { answer };
+    const answer = await services.accounts.revokeToken({ id, actor, withMade });
+    const { token, madeRevoked } = answer;
+    if (token === undefined || options['cancel-waiting'] !== true) return { answer };
     const ids = withMade ? await listWithMade(services, token) : [id];
-    return { answer: { ...answer, ...(await cancelWaiting(services, { token, ids, actor })) } };
+    return { answer: { token, madeRevoked, waiting: await cancelWaiting(services, { token, ids, actor }) } };
   },
 });
 
@@ -218,23 +215,18 @@ interface Revocation {
   readonly actor: string;
 }
 
-/**
- * Cancels waiting tasks. A revoked token gets no further hold, so a repeat finds the tasks that this call left over.
- */
-async function cancelWaiting(
-  { queue }: Services,
-  { token, ids, actor }: Revocation,
-): Promise<{ readonly cancelled: number; readonly has_more: boolean }> {
+/** Fails the waiting tasks. A revoked token gets no further hold, so a second call fails the tasks that are left. */
+async function cancelWaiting({ queue }: Services, { token, ids, actor }: Revocation): Promise<CancelQueuedResponse> {
   const request = { accountId: token.accountId, reason: 'the token is revoked', actor };
-  let [cancelled, hasMore] = [0, false];
+  const sum = create(CancelQueuedResponseSchema);
   for (const tokenId of ids)
     for (let calls = 1; calls <= CANCELS_MAX; calls += 1) {
       const ended = await queue.cancelQueued({ ...request, tokenId });
-      cancelled += ended.cancelled;
+      sum.cancelled += ended.cancelled;
       if (!ended.hasMore) break;
-      hasMore ||= calls === CANCELS_MAX;
+      sum.hasMore ||= calls === CANCELS_MAX;
     }
-  return { cancelled, has_more: hasMore };
+  return sum;
 }
 
 function describeState({ revokedAt, expiresAt }: Token): string {
@@ -279,53 +271,4 @@ function readConfirm({ 'confirm-above': above }: { readonly 'confirm-above'?: st
   readonly confirmAboveNanos?: bigint;
 } {
   return above === undefined ? {} : { confirmAboveNanos: parseNanos(above) };
-}
-
-function webhookRightName(right: WebhookRight): string {
-  return findName(WEBHOOK_RIGHTS, right);
-}
-
-function tokenRightName(right: TokenRight): string {
-  return findName(TOKEN_RIGHTS, right);
-}
-
-function toTokenJson(token: Token): object {
-  return {
-    token_id: token.id,
-    account: token.accountId,
-    name: token.name,
-    models: token.models,
-    limit: token.limitNanos === undefined ? undefined : formatNanos(token.limitNanos),
-    used: formatNanos(token.usedNanos),
-    created_at: isoTime(token.createdAt),
-    expires_at: isoTime(token.expiresAt),
-    revoked_at: isoTime(token.revokedAt),
-    ...toLimitsJson(token.limits),
-    webhooks: webhookRightName(token.webhooks) || undefined,
-    tokens: tokenRightName(token.tokens) || undefined,
-    queue: toQueueJson(token.queue),
-    label: token.label || undefined,
-    confirm_above: token.confirmAboveNanos === undefined ? undefined : formatNanos(token.confirmAboveNanos),
-    key_hint: token.hint || undefined,
-    made_by: token.madeByTokenId || undefined,
-    last_charged_at: isoTime(token.lastChargedAt),
-  };
-}
-
-function toQueueJson(queue: TokenQueue | undefined): object | undefined {
-  return queue && { wait: findName(WAITS, queue.wait), class: findName(CLASSES, queue.class) };
-}
-
-/** Zero means the configured limit. */
-function toLimitsJson(limits: TokenLimits | undefined): object {
-  return {
-    creates_per_minute: limits?.createsPerMinute || undefined,
-    reads_per_minute: limits?.readsPerMinute || undefined,
-    calls_per_minute: limits?.callsPerMinute || undefined,
-    in_flight: limits?.inFlight || undefined,
-  };
-}
-
-function findName<V>(values: Readonly<Record<string, V>>, value: V | undefined): string {
-  return Object.entries(values).find(([, each]) => each === value)?.[0] ?? '';
 }

@@ -1,17 +1,25 @@
+import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { systemClock } from '@reelgate/platform/clock';
-import { UsageGroup } from '@reelgate/proto/billing/v1/usage_service';
-import type { Usage } from '@reelgate/proto/billing/v1/usage_service';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { UsageGroup, UsageSchema } from '@reelgate/proto/billing/v1/usage_service';
 import { WrongCall, defineCommand, readSingleId } from '../command.ts';
-import { formatNanos } from '../format/quantities.ts';
+import { asTable, listColumns } from '../format/table.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DAYS_DEFAULT = 30;
-const GROUPS: Readonly<Partial<Record<string, UsageGroup>>> = {
-  model: UsageGroup.MODEL,
-  day: UsageGroup.DAY,
-  token: UsageGroup.TOKEN,
-};
+const GROUPS: Readonly<Partial<Record<string, UsageGroup>>> = deriveValues(UsageGroup);
+const COLUMNS = listColumns(UsageSchema, [
+  'key',
+  { field: 'name', shrinks: true },
+  'amountNanos',
+  'requests',
+  'seconds',
+  'inputTokens',
+  'outputTokens',
+  'images',
+  'characters',
+]);
 
 export const usageShow = defineCommand({
   summary: 'show the charges of an account',
@@ -22,43 +30,25 @@ export const usageShow = defineCommand({
     by: { value: 'GROUP', means: 'the group of each line; default: day', choices: Object.keys(GROUPS) },
   },
   example: 'usage show demo --from 2026-11-01 --to 2026-11-30 --by model',
-  run: async ({ services, words, options }) => {
+  run: async ({ services, words, options, terminal }) => {
     const accountId = readSingleId(words, 'account');
     const { from, to, by = 'day' } = options;
     const end = to === undefined ? today() + DAY_MS : parseDay(to) + DAY_MS;
     const begin = from === undefined ? end - DAYS_DEFAULT * DAY_MS : parseDay(from);
-    const { groups, total, currency } = await services.usage.getUsage({
+    const answer = await services.usage.getUsage({
       accountId,
       from: timestampFromMs(begin),
       to: timestampFromMs(end),
       groupBy: GROUPS[by] ?? UsageGroup.DAY,
     });
+    const { groups, total = create(UsageSchema), currency } = answer;
+    const rows = [...groups, { ...total, key: 'total' }];
     return {
-      answer: {
-        account: accountId,
-        currency,
-        data: groups.map((sum) => ({
-          [by]: sum.key,
-          ...(sum.name === '' ? {} : { name: sum.name }),
-          ...toUsageJson(sum),
-        })),
-        total: total === undefined ? {} : toUsageJson(total),
-      },
+      answer,
+      text: `${asTable(rows, COLUMNS, { terminal })}\n\ncurrency  ${currency}`,
     };
   },
 });
-
-function toUsageJson({ amountNanos, requests, seconds, inputTokens, outputTokens, images, characters }: Usage): object {
-  return {
-    amount: formatNanos(amountNanos),
-    requests: Number(requests),
-    seconds: Number(seconds),
-    input_tokens: Number(inputTokens),
-    output_tokens: Number(outputTokens),
-    images: Number(images),
-    characters: Number(characters),
-  };
-}
 
 function today(): number {
   const now = systemClock.now();

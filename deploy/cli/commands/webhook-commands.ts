@@ -1,18 +1,17 @@
-import { WebhookDeliveryState, WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
-import type { WebhookDelivery, WebhookEndpoint } from '@reelgate/proto/tasks/v1/webhook';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import {
+  WebhookDeliverySchema,
+  WebhookDeliveryState,
+  WebhookEndpointSchema,
+  WebhookPayload,
+} from '@reelgate/proto/tasks/v1/webhook';
 import { WrongCall, assertNoWords, defineCommand, readSingleId } from '../command.ts';
 import { limitOption, readLimit } from '../format/list-options.ts';
-import { WIDE_OPTION, toListOutcome } from '../format/table.ts';
-import type { Column } from '../format/table.ts';
-import { ago, isoTime, relativeTime } from '../format/times.ts';
-import {
-  DELIVERY_STATES,
-  PAYLOADS,
-  deliveryStateName,
-  payloadName,
-  toDeliveryJson,
-  toEndpointJson,
-} from '../format/webhook-record.ts';
+import { WIDE_OPTION, listColumns, toListOutcome } from '../format/table.ts';
+import { ago, relativeTime } from '../format/times.ts';
+
+const PAYLOADS: Readonly<Record<string, WebhookPayload>> = deriveValues(WebhookPayload);
+const DELIVERY_STATES: Readonly<Record<string, WebhookDeliveryState>> = deriveValues(WebhookDeliveryState);
 
 const PAGE_LIMIT = { most: 100, usual: 20 };
 const ACCOUNT_OPTION = { value: 'ID', means: 'the account of the endpoint', needed: true } as const;
@@ -24,7 +23,7 @@ const PAGE_OPTIONS = {
 } as const;
 
 export const webhookCreate = defineCommand({
-  summary: 'make a webhook endpoint and show its secret once',
+  summary: 'create a webhook endpoint and show its secret once',
   words: '',
   options: {
     account: ACCOUNT_OPTION,
@@ -37,30 +36,31 @@ export const webhookCreate = defineCommand({
   run: async ({ services, words, options }) => {
     assertNoWords(words);
     const { account = '', url = '', events = '', name = '', payload = '' } = options;
-    const { endpoint, secret } = await services.webhooks.createWebhookEndpoint({
-      accountId: account,
-      name,
-      url,
-      eventTypes: parseEventTypes(events),
-      payload: PAYLOADS[payload] ?? WebhookPayload.UNSPECIFIED,
-    });
-    return { answer: { ...toEndpointJson(endpoint), secret } };
+    return {
+      answer: await services.webhooks.createWebhookEndpoint({
+        accountId: account,
+        name,
+        url,
+        eventTypes: parseEventTypes(events),
+        payload: PAYLOADS[payload] ?? WebhookPayload.UNSPECIFIED,
+      }),
+    };
   },
 });
 
-const ENDPOINT_COLUMNS: readonly Column<WebhookEndpoint>[] = [
-  { title: 'ID', of: ({ id }) => id },
+const ENDPOINT_COLUMNS = listColumns(WebhookEndpointSchema, [
+  'id',
   { title: 'STATUS', of: ({ disabledAt, disabledReason }) => (disabledAt ? `disabled: ${disabledReason}` : 'enabled') },
-  { title: 'FAILING SINCE', of: ({ failingSince }) => relativeTime(failingSince) },
-  { title: 'NAME', of: ({ name }) => name, shrinks: true },
-  { title: 'URL', of: ({ url }) => url, shrinks: true },
-  { title: 'EVENTS', of: ({ eventTypes }) => eventTypes.join(','), shrinks: true },
-  { title: 'PAYLOAD', of: ({ payload }) => payloadName(payload), isWide: true },
-  { title: 'SECRET', of: ({ secretHint }) => secretHint, isWide: true },
-  { title: 'CREATED AT', of: ({ createdAt }) => isoTime(createdAt) ?? '', isWide: true },
-  { title: 'LAST SUCCESS', of: ({ lastSuccessAt }) => isoTime(lastSuccessAt) ?? '', isWide: true },
-  { title: 'LAST FAILURE', of: ({ lastFailureAt }) => isoTime(lastFailureAt) ?? '', isWide: true },
-];
+  'failingSince',
+  { field: 'name', shrinks: true },
+  { field: 'url', shrinks: true },
+  { field: 'eventTypes', title: 'EVENTS', shrinks: true },
+  { field: 'payload', isWide: true },
+  { field: 'secretHint', title: 'SECRET', isWide: true },
+  { field: 'createdAt', isWide: true },
+  { field: 'lastSuccessAt', isWide: true },
+  { field: 'lastFailureAt', isWide: true },
+]);
 
 export const webhookList = defineCommand({
   summary: 'list the webhook endpoints of an account, newest first',
@@ -70,20 +70,19 @@ export const webhookList = defineCommand({
   run: async ({ services, words, options, terminal }) => {
     assertNoWords(words);
     const query = { accountId: options.account ?? '', ...pageQuery(options) };
-    const { endpoints } = await services.webhooks.listWebhookEndpoints(query);
-    return toListOutcome(endpoints, toEndpointJson, ENDPOINT_COLUMNS, { terminal, options });
+    const answer = await services.webhooks.listWebhookEndpoints(query);
+    return toListOutcome(answer, answer.endpoints, ENDPOINT_COLUMNS, { terminal, options });
   },
 });
 
 export const webhookShow = defineCommand({
-  summary: 'show a webhook endpoint; "default" is that of the URLs of requests',
+  summary: 'show a webhook endpoint; "default" stands for the URLs of requests',
   words: 'ID',
   options: { account: ACCOUNT_OPTION },
   example: 'webhook show whe_06f2k3h8v0s7m1q9c4x5b2n6d0 --account demo',
-  run: async ({ services, words, options }) => {
-    const { endpoint } = await services.webhooks.getWebhookEndpoint(readEndpoint(words, options));
-    return { answer: toEndpointJson(endpoint) };
-  },
+  run: async ({ services, words, options }) => ({
+    answer: await services.webhooks.getWebhookEndpoint(readEndpoint(words, options)),
+  }),
 });
 
 const STATUSES: Readonly<Partial<Record<string, boolean>>> = { enabled: false, disabled: true };
@@ -106,15 +105,16 @@ export const webhookUpdate = defineCommand({
     if (Object.keys(changes).length === 0) throw new WrongCall('name a setting to change');
     const { name, url, events = '', payload = '', status = '' } = changes;
     const disabled = STATUSES[status];
-    const updated = await services.webhooks.updateWebhookEndpoint({
-      ...endpoint,
-      ...(name === undefined ? {} : { name }),
-      ...(url === undefined ? {} : { url }),
-      eventTypes: parseEventTypes(events),
-      payload: PAYLOADS[payload] ?? WebhookPayload.UNSPECIFIED,
-      ...(disabled === undefined ? {} : { disabled }),
-    });
-    return { answer: toEndpointJson(updated.endpoint) };
+    return {
+      answer: await services.webhooks.updateWebhookEndpoint({
+        ...endpoint,
+        ...(name === undefined ? {} : { name }),
+        ...(url === undefined ? {} : { url }),
+        eventTypes: parseEventTypes(events),
+        payload: PAYLOADS[payload] ?? WebhookPayload.UNSPECIFIED,
+        ...(disabled === undefined ? {} : { disabled }),
+      }),
+    };
   },
 });
 
@@ -123,11 +123,9 @@ export const webhookDelete = defineCommand({
   words: 'ID',
   options: { account: ACCOUNT_OPTION },
   example: 'webhook delete whe_06f2k3h8v0s7m1q9c4x5b2n6d0 --account demo',
-  run: async ({ services, words, options }) => {
-    const endpoint = readEndpoint(words, options);
-    await services.webhooks.deleteWebhookEndpoint(endpoint);
-    return { answer: { id: endpoint.endpointId, deleted: true } };
-  },
+  run: async ({ services, words, options }) => ({
+    answer: await services.webhooks.deleteWebhookEndpoint(readEndpoint(words, options)),
+  }),
 });
 
 export const webhookRotate = defineCommand({
@@ -138,13 +136,12 @@ export const webhookRotate = defineCommand({
     'keep-old': { means: 'sign with both secrets for 24 hours' },
   },
   example: 'webhook rotate default --account demo --keep-old',
-  run: async ({ services, words, options }) => {
-    const { endpoint, secret } = await services.webhooks.rotateWebhookSecret({
+  run: async ({ services, words, options }) => ({
+    answer: await services.webhooks.rotateWebhookSecret({
       ...readEndpoint(words, options),
       keepOldSecret: options['keep-old'] === true,
-    });
-    return { answer: { ...toEndpointJson(endpoint), secret } };
-  },
+    }),
+  }),
 });
 
 const TYPE_DEFAULT = 'video.completed';
@@ -158,29 +155,28 @@ export const webhookTest = defineCommand({
   },
   example: 'webhook test whe_06f2k3h8v0s7m1q9c4x5b2n6d0 --account demo --event video.failed',
   run: async ({ services, words, options }) => {
-    const { statusCode } = await services.webhooks.testWebhookEndpoint({
+    const answer = await services.webhooks.testWebhookEndpoint({
       ...readEndpoint(words, options),
       eventType: options.event ?? TYPE_DEFAULT,
     });
-    return { answer: { status_code: statusCode }, ok: statusCode >= 200 && statusCode < 300 };
+    return { answer, ok: answer.statusCode >= 200 && answer.statusCode < 300 };
   },
 });
 
-const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
-  { title: 'ID', of: ({ id }) => id },
-  { title: 'STATE', of: ({ state }) => deliveryStateName(state) },
-  { title: 'TYPE', of: ({ eventType }) => eventType },
-  { title: 'CREATED', of: ({ createdAt }) => relativeTime(createdAt) },
-  { title: 'ATTEMPTS', of: ({ attemptCount }) => String(attemptCount) },
+const DELIVERY_COLUMNS = listColumns(WebhookDeliverySchema, [
+  'id',
+  'state',
+  { field: 'eventType', title: 'TYPE' },
+  'createdAt',
+  { field: 'attemptCount', title: 'ATTEMPTS' },
   { title: 'NEXT', of: ({ nextAttemptAt }) => relativeTime(nextAttemptAt) },
-  { title: 'STATUS', of: ({ lastStatusCode }) => String(lastStatusCode || '') },
-  { title: 'ERROR', of: ({ lastError }) => lastError, shrinks: true },
-  { title: 'SUBJECT', of: ({ subjectId }) => subjectId, isWide: true },
-  { title: 'EVENT', of: ({ eventId }) => eventId, isWide: true },
-  { title: 'URL', of: ({ url }) => url, isWide: true },
-  { title: 'CREATED AT', of: ({ createdAt }) => isoTime(createdAt) ?? '', isWide: true },
-  { title: 'ENDED AT', of: ({ endedAt }) => isoTime(endedAt) ?? '', isWide: true },
-];
+  { field: 'lastStatusCode', title: 'STATUS', isBlankAtZero: true },
+  { field: 'lastError', title: 'ERROR', shrinks: true },
+  { field: 'subjectId', isWide: true },
+  { field: 'eventId', isWide: true },
+  { field: 'url', isWide: true },
+  { field: 'endedAt', isWide: true },
+]);
 
 export const webhookDeliveries = defineCommand({
   summary: 'list the deliveries to a webhook endpoint, newest first',
@@ -192,12 +188,12 @@ export const webhookDeliveries = defineCommand({
   },
   example: 'webhook deliveries whe_06f2k3h8v0s7m1q9c4x5b2n6d0 --account demo --state failed',
   run: async ({ services, words, options, terminal }) => {
-    const { deliveries } = await services.webhooks.listWebhookDeliveries({
+    const answer = await services.webhooks.listWebhookDeliveries({
       ...readEndpoint(words, options),
       ...pageQuery(options),
       state: DELIVERY_STATES[options.state ?? ''] ?? WebhookDeliveryState.UNSPECIFIED,
     });
-    return toListOutcome(deliveries, toDeliveryJson, DELIVERY_COLUMNS, { terminal, options });
+    return toListOutcome(answer, answer.deliveries, DELIVERY_COLUMNS, { terminal, options });
   },
 });
 
@@ -206,10 +202,9 @@ export const webhookDelivery = defineCommand({
   words: 'ID',
   options: { account: ACCOUNT_OPTION },
   example: 'webhook delivery whd_06f2k3h8v0s7m1q9c4x5b2n6d0 --account demo',
-  run: async ({ services, words, options }) => {
-    const { delivery } = await services.webhooks.getWebhookDelivery(readDelivery(words, options));
-    return { answer: toDeliveryJson(delivery) };
-  },
+  run: async ({ services, words, options }) => ({
+    answer: await services.webhooks.getWebhookDelivery(readDelivery(words, options)),
+  }),
 });
 
 export const webhookResend = defineCommand({
@@ -217,10 +212,9 @@ export const webhookResend = defineCommand({
   words: 'ID',
   options: { account: ACCOUNT_OPTION },
   example: 'webhook resend whd_06f2k3h8v0s7m1q9c4x5b2n6d0 --account demo',
-  run: async ({ services, words, options }) => {
-    const { delivery } = await services.webhooks.resendWebhookDelivery(readDelivery(words, options));
-    return { answer: toDeliveryJson(delivery) };
-  },
+  run: async ({ services, words, options }) => ({
+    answer: await services.webhooks.resendWebhookDelivery(readDelivery(words, options)),
+  }),
 });
 
 /** The most deliveries that one call of the service resends. */
@@ -232,7 +226,7 @@ export const webhookResendFailed = defineCommand({
   words: 'ID',
   options: {
     account: ACCOUNT_OPTION,
-    since: { value: 'DURATION', means: 'those that were made since this long ago, such as 24h', needed: true },
+    since: { value: 'DURATION', means: 'only deliveries that are at most this old, such as 24h', needed: true },
   },
   example: 'webhook resend-failed whe_06f2k3h8v0s7m1q9c4x5b2n6d0 --account demo --since 24h',
   run: async ({ services, words, options }) => {

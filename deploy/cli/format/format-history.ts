@@ -1,21 +1,21 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { findWord } from '@reelgate/platform/rpc/enum-words';
 import type { GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { AttemptRecord, TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
-import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { TaskKind, TaskKindSchema } from '@reelgate/proto/tasks/v1/order';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
-import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import { TaskState, TaskStateSchema } from '@reelgate/proto/tasks/v1/task';
 import { formatNanos, asBytes } from './quantities.ts';
 import { eventSteps } from './history-events.ts';
 import type { EndFacts } from './history-events.ts';
 import { asSeconds, shorten } from './history-step.ts';
 import type { Step } from './history-step.ts';
-import { KINDS, stateName } from './task-record.ts';
-import { COST_SOURCES, readUpstreamCost } from './upstream-cost.ts';
 
 /** A longer time that no entry explains is named. */
 const GAP_MS = 10_000;
+const NANOS_PER_MICRO = 1000n;
 
 /** Formats the life of a task, one line for each step with its time, and the reason why an unfinished task waits. */
 export function formatHistory(record: TaskRecord, money: GetHoldResponse | undefined, now: number): string {
@@ -39,7 +39,12 @@ export function formatHistory(record: TaskRecord, money: GetHoldResponse | undef
 function formatHead({ task, tokenId, requestId, traceId }: TaskRecord): string {
   if (task === undefined) return '';
   const { id, order, state, accountId, createdAt } = task;
-  const what = [id, KINDS[order?.kind ?? TaskKind.UNSPECIFIED], order?.model, stateName(state)];
+  const what = [
+    id,
+    findWord(TaskKindSchema, order?.kind ?? TaskKind.UNSPECIFIED),
+    order?.model,
+    findWord(TaskStateSchema, state),
+  ];
   const whose = [
     `account ${accountId}`,
     `token ${tokenId}`,
@@ -140,12 +145,16 @@ function formatDateTime(time: Timestamp): string {
   return new Date(timestampMs(time)).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** Describes the upstream's charge for the work, and its source. Returns no line if it is not known. */
-function describeCost(record: TaskRecord, money: GetHoldResponse | undefined): readonly string[] {
-  const cost = readUpstreamCost(record, money);
-  return cost === undefined
-    ? []
-    : [`cost      ${amount(cost.nanos, cost.currency)} at the upstream, ${COST_SOURCES[cost.source]}`];
+/** Describes the cost of the work at its upstream, reported or else estimated; no line if neither is known. */
+function describeCost(
+  { upstreamCostMicroUsd: reported }: TaskRecord,
+  money: GetHoldResponse | undefined,
+): readonly string[] {
+  const line = (cost: string, source: string): string => `cost      ${cost} at the upstream, ${source}`;
+  if (reported !== undefined) return [line(amount(reported * NANOS_PER_MICRO, 'USD'), 'reported by the upstream')];
+  const { hold, upstreamCost } = money ?? {};
+  if (hold === undefined || upstreamCost?.estimatedNanos === undefined) return [];
+  return [line(amount(upstreamCost.estimatedNanos, hold.currency), 'estimated by the upstream price')];
 }
 
 interface Wait {

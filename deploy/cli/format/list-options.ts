@@ -1,9 +1,10 @@
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { WrongCall } from '../command.ts';
 import type { OptionSpec } from '../command.ts';
 import { WIDE_OPTION } from './table.ts';
-import { STATES } from './task-record.ts';
 
+const STATES: Readonly<Record<string, TaskState>> = deriveValues(TaskState);
 const LIMIT = { most: 1000, usual: 50 };
 
 /** The options of the lists of tasks and jobs. */

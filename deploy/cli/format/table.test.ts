@@ -1,5 +1,10 @@
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { expect, test } from '@jest/globals';
-import { asTable } from './table.ts';
+import { systemClock } from '@reelgate/platform/clock';
+import { TokenSchema } from '@reelgate/proto/billing/v1/account_service';
+import { TokenClass } from '@reelgate/proto/billing/v1/token_queue';
+import { asTable, listColumns } from './table.ts';
 import type { Column } from './table.ts';
 
 interface Row {
@@ -42,4 +47,25 @@ test('the columns of a table stay readable on a terminal that is too narrow', ()
 
 test('a table without rows is the word none', () => {
   expect(asTable([], COLUMNS, { terminal: { columns: 80 } })).toBe('none');
+});
+
+test('a column that names a field of the contract has its title, its words and its amounts', () => {
+  const createdAt = timestampFromMs(systemClock.now() - 90_000);
+  const token = create(TokenSchema, {
+    ...{ accountId: 'demo', usedNanos: 1_500_000_000n, models: ['a', 'b'], createdAt },
+    ...{ limits: {}, queue: { class: TokenClass.BATCH } },
+  });
+  const columns = listColumns(TokenSchema, [
+    ...(['accountId', 'usedNanos', 'limitNanos', 'models', 'createdAt', 'queue.class'] as const),
+    { field: 'limits.inFlight', title: 'OPEN', isBlankAtZero: true },
+  ]);
+  const toCells = (isWide: boolean): string[] =>
+    columns
+      .filter((column) => isWide || column.isWide !== true)
+      .map((column) => `${column.title}: ${column.of(token)}`);
+
+  expect(toCells(false)).toEqual([
+    ...['ACCOUNT: demo', 'USED: 1.5', 'LIMIT: ', 'MODELS: a,b', 'CREATED: 90s ago', 'CLASS: batch', 'OPEN: '],
+  ]);
+  expect(toCells(true)).toContainEqual(expect.stringMatching(/^CREATED AT: 20.*Z$/));
 });

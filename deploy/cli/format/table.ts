@@ -1,5 +1,10 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf';
+import type { GenMessage } from '@bufbuild/protobuf/codegenv2';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { Outcome } from '../command.ts';
 import type { LineWidth } from '../terminal.ts';
+import { findField, formatField, isTime, labelField } from './contract.ts';
+import { relativeTime } from './times.ts';
 
 export const WIDE_OPTION = { means: 'show all columns and cut no text' } as const;
 
@@ -12,14 +17,67 @@ export interface Column<R> {
   readonly shrinks?: true;
 }
 
+type FieldName<M> = Exclude<keyof M, keyof Message> & string;
+/** The name of a field of a message, or its path through at most three messages, such as `task.order.model`. */
+export type FieldPath<M, Depth extends readonly 0[] = []> = {
+  [N in FieldName<M>]: NonNullable<M[N]> extends Timestamp
+    ? N
+    : NonNullable<M[N]> extends Message
+      ? Depth['length'] extends 2
+        ? never
+        : `${N}.${FieldPath<NonNullable<M[N]>, [...Depth, 0]>}`
+      : N;
+}[FieldName<M>];
+
+/** A column that shows a field of a message. */
+interface FieldColumn<Path extends string> extends Omit<Column<never>, 'title' | 'of'> {
+  readonly field: Path;
+  /** The name of the field if absent. */
+  readonly title?: string;
+  /** Zero stands for a setting that is not set. */
+  readonly isBlankAtZero?: true;
+}
+
+/**
+ * Lists the columns of a table of messages. A field gets its title and its form from the contract; a time gets two
+ * columns: how long ago it was, and, in a wide table, the time itself.
+ */
+export function listColumns<M extends Message>(
+  schema: GenMessage<M>,
+  columns: readonly (FieldPath<M> | FieldColumn<FieldPath<M>> | Column<M>)[],
+): readonly Column<M>[] {
+  return (columns as readonly (string | FieldColumn<string> | Column<M>)[]).flatMap((column) => {
+    if (typeof column === 'string') return toFieldColumns(schema, { field: column });
+    return 'of' in column ? [column] : toFieldColumns(schema, column);
+  });
+}
+
+function toFieldColumns(schema: DescMessage, { field: path, ...column }: FieldColumn<string>): Column<Message>[] {
+  const field = findField(schema, path);
+  const { title = labelField(field).replace(/_id$/, '').replaceAll('_', ' ').toUpperCase(), isBlankAtZero } = column;
+  const read = (row: Message): unknown => readPath(row, path);
+  if (!isTime(field)) {
+    const of = (row: Message): string => (isBlankAtZero && read(row) === 0 ? '' : formatField(field, read(row)));
+    return [{ ...column, title, of }];
+  }
+  const name = title.replace(/ AT$/, '');
+  const exact: Column<Message> = { title: `${name} AT`, of: (row) => formatField(field, read(row)), isWide: true };
+  const relative = { title: name, of: (row: Message) => relativeTime(read(row) as Timestamp | undefined) };
+  return column.isWide ? [exact] : [relative, exact];
+}
+
+function readPath(row: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], row);
+}
+
 /** Answers a list: as JSON for a program, as a table for a person. */
 export function toListOutcome<R>(
+  answer: object,
   rows: readonly R[],
-  toJson: (row: R) => object,
   columns: readonly Column<R>[],
   { terminal, options }: { readonly terminal: LineWidth; readonly options: { readonly wide?: boolean } },
 ): Outcome {
-  return { answer: rows.map((row) => toJson(row)), text: asTable(rows, columns, { terminal, isWide: options.wide }) };
+  return { answer, text: asTable(rows, columns, { terminal, isWide: options.wide }) };
 }
 
 const GAP = '  ';

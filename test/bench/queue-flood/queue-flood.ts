@@ -13,6 +13,7 @@ import { quantile } from '../load.ts';
 import type { Line } from '../table.ts';
 import { startRecordedSandbox, writePrompt } from './recorded-sandbox.ts';
 import type { Arrival, RecordedSandbox } from './recorded-sandbox.ts';
+import { readAccount } from '../../harness/records.ts';
 
 /** Starts a minute of the two channels: together four a second. */
 const PER_MINUTE = { wide: 150, narrow: 90 };
@@ -184,7 +185,7 @@ async function settle(world: World, where: string): Promise<readonly Line[]> {
     for (let calls = 0; calls < CANCELS_MAX; calls += 1) {
       const ended = await command(world, 'queue', 'cancel', '--account', account, ...REASON);
       cancelled += (ended as { readonly cancelled: number }).cancelled;
-      if (!(ended as { readonly has_more: boolean }).has_more) break;
+      if (!(ended as { readonly hasMore: boolean }).hasMore) break;
     }
   const held = await waitForRest(world);
   const lost = await Promise.all(ACCOUNTS.map((account) => countWithoutEnd(world, account)));
@@ -209,8 +210,8 @@ async function settle(world: World, where: string): Promise<readonly Line[]> {
 async function waitForRest(world: World): Promise<number> {
   const deadline = performance.now() + REST_TIMEOUT_MS;
   for (;;) {
-    const accounts = await Promise.all(ACCOUNTS.map((account) => command(world, 'account', 'show', account)));
-    const busy = accounts.filter((account) => Number((account as { readonly held: string }).held) > 0).length;
+    const accounts = await Promise.all(ACCOUNTS.map((account) => readAccount(world.program, account)));
+    const busy = accounts.filter(({ held }) => held !== '0').length;
     if (busy === 0 || performance.now() > deadline) return busy;
     await wait(1000);
   }

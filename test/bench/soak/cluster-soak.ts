@@ -16,6 +16,7 @@ import type { Line as Connection } from '../wire.ts';
 import { newMinutes } from './minutes.ts';
 import type { Minutes } from './minutes.ts';
 import { every } from './soak.ts';
+import { listAttention } from '../../harness/records.ts';
 
 const MINUTE_MS = 60_000;
 const MEMORY_EVERY_MS = 2000;
@@ -93,7 +94,7 @@ async function soak(cluster: SoakedCluster, minutes: number, rate: number): Prom
   const created = seen.calls('create');
   const settled = (await waitForSettled(cluster, warmed + created)) - warmed;
   const after = cluster.cpuMs();
-  const { json: attention } = await cluster.bench.program.command('attention', 'list');
+  const attention = await listAttention(cluster.bench.program);
   const { code, err } = await cluster.bench.program.command('ledger', 'verify');
   // V8 grows the heap of a new process for some minutes, although as many objects are in use as in the first one
   const middle = Math.ceil(minutes / 2);
@@ -105,7 +106,7 @@ async function soak(cluster: SoakedCluster, minutes: number, rate: number): Prom
     { what: `${what}: creates that failed`, figure: seen.failed(), unit: '', goal: '0' },
     ...seen.messages().map((message) => ({ what: `${what}: a failed create`, failed: message })),
     { what: `${what}: tasks that are not settled a minute later`, figure: created - settled, unit: '', goal: '0' },
-    { what: `${what}: tasks that wait for a person`, figure: (attention as unknown[]).length, unit: '', goal: '0' },
+    { what: `${what}: tasks that wait for a person`, figure: attention.length, unit: '', goal: '0' },
     code === 0
       ? { what: `${what}: the ledger balances`, figure: 1, unit: '', goal: '1' }
       : { what: `${what}: the ledger balances`, failed: err },

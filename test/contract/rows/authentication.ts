@@ -16,6 +16,7 @@ import {
   generation,
   generations,
 } from './bodies.ts';
+import { createToken } from '../../harness/records.ts';
 
 const SECTION = 'Authentication';
 const NO_TOKEN = { as: 'no token' } as const;
@@ -242,8 +243,7 @@ const visibility: readonly Row[] = [
     'a revoked token is 403 within seconds',
     [
       async ({ own }, kept) => {
-        const { json } = await own!.command('token', 'create', '--account', 'demo', '--models', '*', '--name', 'short');
-        const { token_id: id, key } = json as { readonly token_id: string; readonly key: string };
+        const { id, key } = await createToken(own!, 'demo', '--name', 'short');
         kept.set('revoked', key).set('revoked-id', id);
         return undefined;
       },

@@ -15,6 +15,7 @@ import {
   several,
   text,
 } from './bodies.ts';
+import { readAccount } from '../../harness/records.ts';
 
 const MONEY = 'Billing';
 const USAGE = 'Usage';
@@ -308,8 +309,7 @@ const untouched: readonly Row[] = [
     'local refusals held no money and fetched no medium',
     [
       async ({ own }) => {
-        const { json } = await own!.command('account', 'show', 'refusals');
-        const { balance, held } = json as { readonly balance: string; readonly held: string };
+        const { balance, held } = await readAccount(own!, 'refusals');
         if (balance !== '100' || held !== '0') return `the account has ${balance}, and ${held} held`;
         return own!.origin.received.some(({ path }) => path.startsWith('/refused'))
           ? 'a medium was fetched'
@@ -323,8 +323,8 @@ const untouched: readonly Row[] = [
     'the ledger balances after all rows',
     [
       async ({ own }) => {
-        const { json } = await own!.command('ledger', 'verify');
-        return (json as { readonly ok: boolean }).ok ? undefined : JSON.stringify(json);
+        const { code, json } = await own!.command('ledger', 'verify');
+        return code === 0 ? undefined : JSON.stringify(json);
       },
     ],
     { ...OWN, last: true },

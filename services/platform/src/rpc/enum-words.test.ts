@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { Kind } from '@reelgate/proto/problem/v1/problem';
+import { Kind, KindSchema } from '@reelgate/proto/problem/v1/problem';
 import { Scope } from '@reelgate/proto/access/v1/access';
-import { deriveValues, deriveWords } from './enum-words.ts';
+import { deriveValues, deriveWords, findWord } from './enum-words.ts';
 
 test('every value of an enum has a word, and every word its value', () => {
   const values = deriveValues(Kind);
@@ -25,6 +25,15 @@ test('a number that this release does not know has no word', () => {
   const words: Readonly<Record<number, string | undefined>> = deriveWords(Kind, 'internal');
 
   expect(words[99]).toBeUndefined();
+});
+
+test('the descriptor of an enum gives the same words, and none for the zero value and an unknown number', () => {
+  const words: Readonly<Record<number, string>> = deriveWords(Kind, '');
+
+  expect(KindSchema.values.map(({ number }) => findWord(KindSchema, number))).toEqual(
+    KindSchema.values.map(({ number }) => words[number]),
+  );
+  expect(findWord(KindSchema, 99)).toBe('');
 });
 
 test('a misspelt word and a missing value do not compile', () => {

@@ -1,3 +1,5 @@
+import type { DescEnum } from '@bufbuild/protobuf';
+
 /** The generated object of an enum: its names, and the way back from a number to its name. */
 type GeneratedEnum = Readonly<Record<string, string | number>>;
 type ValueName<E> = Exclude<keyof E & string, 'UNSPECIFIED'>;
@@ -33,6 +35,11 @@ export function deriveWords<E extends GeneratedEnum, const U extends string>(
 export function deriveWords(generated: GeneratedEnum, unspecified?: string): unknown {
   const words = listEntries(generated).map(([word, value]): [number, string] => [value, word]);
   return Object.fromEntries<string | undefined>([[0, unspecified], ...words]);
+}
+
+/** Finds the word of a value in the descriptor of its enum; empty for UNSPECIFIED and for an unknown number. */
+export function findWord(schema: DescEnum, value: number): string {
+  return value === 0 ? '' : (schema.value[value]?.localName.toLowerCase() ?? '');
 }
 
 /** Lists each word with its value. The names of the way back, which are numbers, are left out. */
