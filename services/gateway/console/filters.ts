@@ -8,5 +8,5 @@ export type FilterOf<F extends Filters, T extends Filter['type']> = {
 }[keyof F] &
   string;
 
-/** The values of the filters that take a text; undefined: not set. */
+/** The values of the filters that take a text, undefined where a filter is not set. */
 export type TextFilters<F extends Filters> = { readonly [K in FilterOf<F, 'text'>]?: string | undefined };

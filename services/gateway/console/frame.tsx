@@ -117,7 +117,7 @@ function Navigation({ door, path, waiting }: NavigationProps): VNode {
 /** The part of a queue that is shown here. */
 type NamedQueue = Pick<DoorQueue<never>, 'words'>;
 
-/** Shows how many entries wait, beside the name of their page. Nothing is shown while none waits. */
+/** Shows how many entries wait, beside the name of their page. Hidden while the queue is empty. */
 export function WaitingCount({ waiting, queue }: { waiting: WaitingNow; queue: NamedQueue }): VNode | null {
   if (waiting === undefined || (waiting !== 'unknown' && waiting.count === 0)) return null;
   const { shown, label, unknown } = queue.words;
@@ -217,7 +217,7 @@ function useTitle(main: { readonly current: HTMLElement | null }, path: string |
   }, [path, count]);
 }
 
-/** A page whose file did not arrive in an outage is loaded after it. Nothing on it can be lost. */
+/** A page whose file did not arrive in an outage is loaded after it, because it has no input that could be lost. */
 function useReloadAfter(isOut: boolean, isMissing: boolean): void {
   const wasOut = useRef(false);
   useEffect(() => {

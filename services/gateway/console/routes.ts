@@ -7,7 +7,7 @@ export interface PageRoute {
   readonly path: string;
   /** Its file, from this folder. It exports a component as `page`. */
   readonly module: string;
-  /** Its key in the names of the navigation; absent: the navigation does not list it. */
+  /** Its key in the names of the navigation, left out if the navigation does not list it. */
   readonly nav?: string;
 }
 

@@ -3,7 +3,7 @@ import type { TaskRow } from './tasks.ts';
 
 /** GET /home. */
 export interface Home {
-  /** Undefined: it cannot be read now. */
+  /** Undefined if it cannot be read. */
   readonly money?: HomeMoney;
   /** At most 20, the newest first. */
   readonly running: readonly TaskRow[];
@@ -30,7 +30,7 @@ export interface HomeMoney {
 /** A limit of the token and how much of it is used. */
 export interface Limit {
   readonly name: 'creates_per_minute' | 'reads_per_minute' | 'calls_per_minute' | 'in_flight';
-  /** Undefined: not known here. */
+  /** Undefined if it is not known here. */
   readonly used?: number;
   readonly limit: number;
 }

@@ -11,7 +11,7 @@ export type Basis = 'usage' | 'estimate' | 'hold' | 'released' | 'deferred';
 /** The money of a task in a list. */
 export interface Charge {
   readonly held: Money;
-  /** Undefined: it is not settled. */
+  /** Undefined until it is settled. */
   readonly charged?: Money;
   readonly basis?: Basis;
 }
@@ -23,7 +23,7 @@ export interface TaskMoney extends Charge {
   readonly version: number;
   /** The facts that were priced, such as `seconds`. */
   readonly facts: Readonly<Record<string, number>>;
-  /** The terms of the contract as the configuration writes them; undefined: they are not known any more. */
+  /** The terms of the contract as in the configuration, or undefined if they are no longer known. */
   readonly terms?: unknown;
   readonly heldAt: number;
   readonly settledAt?: number;

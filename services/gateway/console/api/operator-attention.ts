@@ -18,14 +18,14 @@ export interface AttentionRow {
   readonly decisions: readonly Decision[];
 }
 
-/** A possible decision and what it does to the money. */
+/** A possible decision and its effect on the money. */
 export interface Decision {
   readonly resolution: Resolution;
-  /** The amount that will be charged; undefined if nothing is charged or released yet. */
+  /** The amount that will be charged; undefined until money is charged or released. */
   readonly charge?: Money;
-  /** The amount that goes back to the account; undefined if nothing goes back yet. */
+  /** The amount that goes back to the account; undefined until money goes back. */
   readonly release?: Money;
-  /** Undefined: it can be made. */
+  /** The reason for which the decision is not possible, or undefined if it is possible. */
   readonly refusedBecause?: string;
   /**
    * True if its amounts are unknown here, as while billing is away. `completed` then charges the hold or the usage, and
@@ -44,7 +44,7 @@ export interface AttentionList {
   readonly you: string;
 }
 
-/** POST /attention/{id}. The same decision of the same visitor again answers as the first one, and decides nothing. */
+/** POST /attention/{id}. The same decision of the same visitor again gets the first answer again and has no further effect. */
 export interface DecisionRequest {
   readonly resolution: Resolution;
   readonly reason: string;
@@ -54,13 +54,13 @@ export interface DecisionRequest {
 export interface DecisionAnswer {
   readonly resolution: Resolution;
   readonly at: number;
-  /** Undefined: it could not be read. */
+  /** Undefined if it could not be read. */
   readonly money?: DecidedMoney;
 }
 
 export interface DecidedMoney {
   readonly held: Money;
-  /** Undefined: nothing is charged or released yet. */
+  /** Undefined until money is charged or released. */
   readonly charged?: Money;
   /** The amount that went back to the account; set together with `charged`. */
   readonly released?: Money;

@@ -6,9 +6,9 @@ import type { Emitted, RpcAnswer } from './calls.ts';
 /** A channel with its last hour. */
 export interface ChannelRow {
   readonly channel: Emitted<ChannelStatus, ChannelStatusJson>;
-  /** True if the channel serves synchronous calls. Its figures are then those of this gateway alone. */
+  /** True if the channel serves synchronous calls. Its figures then count only the calls of this gateway. */
   readonly isRelay: boolean;
-  /** Undefined if nothing happened in the last hour. */
+  /** Undefined if the channel did no work in the last hour. */
   readonly hour?: ChannelHour;
 }
 

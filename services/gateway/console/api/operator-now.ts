@@ -12,14 +12,14 @@ export interface Light {
   readonly why?: string;
   /** The last two minutes were clean, and the last ten were not. */
   readonly isRecovering?: true;
-  /** Refused creates or failed tasks of the last ten minutes, by what caused them. */
+  /** Refused creates or failed tasks of the last ten minutes, by cause. */
   readonly causes?: Causes;
   /** Models that no channel serves now. */
   readonly unserved?: readonly UnservedModels[];
   /**
    * One value for each of the last 60 minutes, the oldest first: creates, late polls, ended tasks, settlements,
    * faults of channels.
-   * Empty: the light has no history, or the tasks service does not answer.
+   * Empty if the light has no history or the tasks service does not answer.
    */
   readonly minutes: readonly number[];
 }
@@ -44,11 +44,11 @@ export interface UnservedModels {
 /** GET /now. */
 export interface Now {
   readonly lights: readonly Light[];
-  /** Undefined: the tasks service does not answer. */
+  /** Undefined if the tasks service does not answer. */
   readonly unfinished?: number;
-  /** Undefined: the tasks service answers. Otherwise when it answered this gateway last, if it did since its start. */
+  /** Set while the tasks service does not answer, with the time of its last answer since the gateway started. */
   readonly tasksAway?: { readonly answeredAt?: number };
-  /** The faults of the last hour, the worst first; undefined: they cannot be read now. */
+  /** The faults of the last hour, the worst first, or undefined if they cannot be read. */
   readonly faults?: FaultsView;
   readonly services: readonly ServiceState[];
   readonly now: number;
@@ -75,7 +75,7 @@ export interface FaultGroup {
 }
 
 export interface FaultSeries {
-  /** Empty: models that are not configured, or what is beyond the bound of a process. */
+  /** Empty for models that are not configured, and for subjects beyond the bound of a process. */
   readonly subject: string;
   /** Faults of upstreams and of this installation in each of the last 60 minutes, the oldest first. */
   readonly minutes: readonly number[];

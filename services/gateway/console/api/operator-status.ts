@@ -1,4 +1,4 @@
-/** The alert whose section of the runbook says what to do. */
+/** The alert that has the section of the runbook. */
 export type Runbook =
   | 'ReelgateServiceAbsent'
   | 'ReelgatePeerUnreachable'
@@ -15,9 +15,9 @@ export interface OperatorStatus {
   readonly grade: 'warn' | 'fail';
   /** The fault, in a sentence without its end. */
   readonly what: string;
-  /** The time since which it is so; undefined: it is not known. */
+  /** The time at which the fault began, or undefined if it is not known. */
   readonly since?: number;
-  /** The models and accounts that are hit; undefined: they are not known, or all are. */
+  /** The affected models and accounts, undefined if they are not known or all are affected. */
   readonly hit?: WhoIsHit;
   readonly runbook: Runbook;
   /** The page of the console that shows it. */

@@ -27,7 +27,7 @@ export interface OperatorMe {
   readonly role: 'viewer' | 'operator' | 'treasurer';
   /** The work that waits for a decision; undefined if it cannot be read now. */
   readonly waiting?: WaitingCount;
-  /** The fault of now; undefined: there is none. */
+  /** The current fault, or undefined. */
   readonly status?: OperatorStatus;
   /** The clock of the service, in milliseconds since 1970. */
   readonly now: number;

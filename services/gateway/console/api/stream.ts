@@ -9,6 +9,6 @@ export type Topic = 'tasks' | `task:${string}` | 'webhooks' | 'now' | 'attention
 export interface Change {
   /** `all`: anything may have changed. */
   readonly topic: Topic | 'all';
-  /** The ids of the changed objects, at most 100; empty: more, or unknown ones. */
+  /** The ids of the changed objects. Empty if there are more than 100 or they are not known. */
   readonly ids: readonly string[];
 }

@@ -23,7 +23,7 @@ export interface TimelineEntry {
   readonly lane: Lane;
   readonly step: Step;
   readonly from: number;
-  /** Undefined: it lasts. The same as `from`: it takes no time. */
+  /** Undefined while it lasts. Equal to `from` for an event without a duration. */
   readonly to?: number;
   /** A fact about it, such as an amount or the status of a receiver. */
   readonly detail?: string;
@@ -33,15 +33,15 @@ export interface Reference {
   /** first_frame, last_frame, reference_image, reference_video, reference_audio … as the dialects name it. */
   readonly role: string;
   readonly kind: 'image' | 'video' | 'audio';
-  /** The URL that the order names; undefined: its bytes came with the request. */
+  /** The URL in the order, undefined if the bytes came with the request. */
   readonly url?: string;
 }
 
-/** The same call as a program would make it. The token stands in it as `$REELGATE_API_KEY`. */
+/** The same call as a program sends it. The token appears as `$REELGATE_API_KEY`. */
 export interface SameCall {
-  /** In the order of their tabs. A client that cannot express the order has none. */
+  /** In the order of their tabs. A client that cannot express the order is left out. */
   readonly programs: readonly CallProgram[];
-  /** True if media whose bytes came with the request are left out. */
+  /** True if media that came as bytes with the request are left out. */
   readonly isPartial: boolean;
 }
 
@@ -73,7 +73,7 @@ export interface TaskView {
     readonly fullPrompt: string;
     readonly tokenId: string;
     readonly tokenName: string;
-    /** The request that created it; undefined: not known. */
+    /** The request that created it, or undefined if it is not known. */
     readonly requestId?: string;
     readonly references: readonly Reference[];
     /** Further fields of the order, such as `seed`. */
@@ -104,7 +104,7 @@ export interface TaskView {
   /** The present answer of `GET /v1/videos/{id}`. */
   readonly raw: unknown;
   readonly canCancel: boolean;
-  /** True if this model can make another take of this video. */
+  /** True if this model can render the video again. */
   readonly canRegenerate: boolean;
   /** The parts that could not be read now. The page shows the rest. */
   readonly unavailable: readonly ('money' | 'timeline' | 'deliveries')[];

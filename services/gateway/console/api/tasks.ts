@@ -7,7 +7,7 @@ export type Kind = 'generation' | 'regeneration' | 'context_ir';
 export interface TaskFailure {
   readonly code: string;
   readonly message: string;
-  /** The party whose doing it is: the order, the generator or this service; undefined: it is not known. */
+  /** The party at fault: the order, the generator or this service. Undefined if it is not known. */
   readonly cause?: 'order' | 'upstream' | 'service';
 }
 
@@ -24,12 +24,12 @@ export interface TaskRow {
   readonly seconds: number;
   readonly resolution: string;
   readonly ratio: string;
-  /** The client's word for its own accounts; undefined: it has none. */
+  /** The client's label for its own accounting, or undefined. */
   readonly label?: string;
   readonly createdAt: number;
-  /** Undefined: it has not ended. */
+  /** Undefined until the task ends. */
   readonly endedAt?: number;
-  /** The address of a picture of the video; undefined: there is none. */
+  /** The address of a thumbnail of the video, or undefined. */
   readonly thumbnail?: string;
   readonly failure?: TaskFailure;
   readonly charge?: Charge;
@@ -41,7 +41,7 @@ export interface TaskRow {
  */
 export interface TaskList {
   readonly tasks: readonly TaskRow[];
-  /** The next page; undefined: there is none. */
+  /** The cursor of the next page, undefined on the last page. */
   readonly after?: string;
   /**
    * The time back to which this answer has searched, set if it found fewer rows than fit on a page and older tasks

@@ -13,7 +13,7 @@ export interface Token {
   readonly id: string;
   readonly name: string;
   readonly models: readonly string[];
-  /** The most that it may spend in total; undefined: as much as the account has. */
+  /** The maximum that the token may spend in total, or undefined if only the balance limits it. */
   readonly limit?: Money;
   /** The amount that it has spent and holds. */
   readonly used: Money;
@@ -26,9 +26,9 @@ export interface Token {
   readonly webhooks: Right;
   readonly tokens: Right;
   readonly queue: TokenQueue;
-  /** The label of what it orders, unless a request names another one; undefined: none. */
+  /** The label of its orders, unless a request names another one. Undefined for no label. */
   readonly label?: string;
-  /** The last characters of its key; undefined: not known. */
+  /** The last characters of its key, or undefined if they are not known. */
   readonly hint?: string;
   readonly createdAt: number;
   readonly expiresAt?: number;
@@ -36,9 +36,9 @@ export interface Token {
   readonly lastChargedAt?: number;
   /** True if the visitor is signed in with it. */
   readonly isOwn: boolean;
-  /** True if the visitor may revoke it: a token revokes itself and what it made, directly or through others. */
+  /** True if the visitor may revoke it. A token can revoke itself and its descendants. */
   readonly canRevoke: boolean;
-  /** The id of the token that made it; undefined: an operator or the configuration did. */
+  /** The id of the token that created it, undefined if an operator or the configuration did. */
   readonly madeByTokenId?: string;
 }
 
@@ -62,7 +62,7 @@ export interface NewToken extends Partial<TokenQueue> {
   readonly readsPerMinute?: number;
   readonly callsPerMinute?: number;
   readonly inFlight?: number;
-  /** Empty: none. */
+  /** Empty for no label. */
   readonly label?: string;
   readonly webhooks: Right;
   readonly tokens: Right;
@@ -74,9 +74,9 @@ export interface MadeToken {
   readonly key: string;
 }
 
-/** DELETE /tokens/{tokenId}, which ends all that it made too with `with_made=true`. */
+/** DELETE /tokens/{tokenId}. With `with_made=true` it also revokes the descendants of the token. */
 export interface RevokedToken {
   readonly token: Token;
-  /** The number of tokens made by it that were revoked with it. */
+  /** The number of its descendants that were revoked with it. */
   readonly madeRevoked: number;
 }

@@ -13,7 +13,7 @@ export interface TryModel {
   readonly resolutions: readonly string[];
   readonly ratios: readonly string[];
   readonly defaults: { readonly duration: number; readonly resolution: string; readonly ratio: string };
-  /** The most characters of a prompt; undefined: it cannot be read now. */
+  /** The maximum length of a prompt in characters, or undefined if it cannot be read. */
   readonly promptMax?: number;
   /** The ratios that an order of text alone cannot have. */
   readonly mediaRatios?: readonly string[];

@@ -12,9 +12,9 @@ export interface UsageView {
   readonly days: readonly string[];
   readonly series: readonly UsageSeries[];
   readonly total: UsageSums;
-  /** The same number of days just before; undefined: the page does not compare. */
+  /** The same number of days just before, undefined if the page does not compare. */
   readonly before?: UsageBefore;
-  /** Undefined: the balance cannot be read now, or the page has it elsewhere. */
+  /** Undefined if the balance cannot be read or the page shows it elsewhere. */
   readonly budget?: Budget;
   /** True if there is more than fits. */
   readonly isTruncated: boolean;
@@ -24,7 +24,7 @@ export interface UsageBefore {
   readonly from: number;
   readonly to: number;
   readonly total: UsageSums;
-  /** By the key of a series; absent: nothing was charged. */
+  /** By the key of a series. A series without a charge is left out. */
   readonly amounts: Readonly<Record<string, string>>;
 }
 
@@ -33,7 +33,7 @@ export interface Budget {
   readonly free: Money;
   /** The mean of the last seven whole days. */
   readonly perDay: Money;
-  /** The time at which nothing is left at that pace; undefined: not within ten years. */
+  /** The time at which the balance runs out at that pace, or undefined if it lasts for ten years. */
   readonly reachedAt?: number;
 }
 

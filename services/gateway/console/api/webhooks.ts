@@ -15,7 +15,7 @@ export interface Delivery {
   readonly createdAt: number;
   readonly nextAttemptAt?: number;
   readonly endedAt?: number;
-  /** A list has none. */
+  /** Left out in lists. */
   readonly attempts: readonly Attempt[];
 }
 
@@ -23,9 +23,9 @@ export interface Attempt {
   readonly number: number;
   readonly at: number;
   readonly durationMs: number;
-  /** Undefined: there was no answer. */
+  /** Undefined if the receiver did not answer. */
   readonly status?: number;
-  /** Undefined: it succeeded. */
+  /** Undefined if the attempt succeeded. */
   readonly error?: string;
   readonly requestHeaders: Readonly<Record<string, string>>;
   /** The first 2 KiB of the answer. */

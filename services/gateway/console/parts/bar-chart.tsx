@@ -9,10 +9,10 @@ export interface BarChartProps {
   /** The number of places that can be chosen. The picture may have more. */
   readonly count: number;
   readonly label: string;
-  /** Says what the keys do. */
+  /** Explains the keys. */
   readonly help: string;
   readonly isJoined?: boolean;
-  /** The place that is chosen at first; absent: the last one. */
+  /** The place that is selected at first. Defaults to the last place. */
   readonly first?: number;
   /** The amounts of a place as a screen reader hears them. */
   readonly describe: (place: number) => string;
@@ -20,7 +20,7 @@ export interface BarChartProps {
   readonly readOut: (place: number) => VNode;
 }
 
-/** A picture of amounts over time. A pointer and the arrow keys choose a place, whose amounts stand below. */
+/** A picture of amounts over time. A pointer or the arrow keys select a place. The amounts of the place stand below. */
 export function BarChart(props: BarChartProps): VNode {
   const { data, currency, count, label, help, isJoined = false, first = count - 1, describe, readOut } = props;
   const [chosen, setChosen] = useState(first);
@@ -57,7 +57,7 @@ export function BarChart(props: BarChartProps): VNode {
 const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 const LEAPS: Readonly<Record<string, number>> = { PageUp: 7, PageDown: -7 };
 
-/** The place that a key leads to; undefined: the key is for something else. */
+/** The place that a key selects, or undefined if the key selects no place. */
 export function findPlaceByKey(key: string, place: number, count: number): number | undefined {
   if (key === 'Home') return 0;
   if (key === 'End') return count - 1;

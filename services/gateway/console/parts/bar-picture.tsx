@@ -23,7 +23,7 @@ export interface PictureData {
    * is below zero hangs down.
    */
   readonly stacks: readonly Points[];
-  /** The style of each stack; absent: one colour after the other. */
+  /** The style of each stack. By default the stacks have one colour after the other. */
   readonly styles?: readonly string[];
   readonly lines?: readonly { readonly style: string; readonly points: Points }[];
 }

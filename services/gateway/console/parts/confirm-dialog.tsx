@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 export interface ConfirmDialogProps {
   readonly title: string;
   readonly confirm: string;
-  /** Undefined: there is nothing to cancel. */
+  /** Undefined if the dialog cannot be cancelled. */
   readonly cancel?: string;
   readonly isBusy?: boolean;
   /** True if confirming takes something away. */

@@ -11,7 +11,7 @@ export interface CopyButtonProps {
   readonly text: string;
   /** Names the text for screen readers. */
   readonly what: string;
-  /** The text of a button that stands among others; absent: a small one beside what it copies. */
+  /** The text of a button in a row of buttons. Without it the button is small and stands next to the copied text. */
   readonly label?: string;
 }
 

@@ -6,7 +6,8 @@ const DIGITS = 9;
 const UNIT = 10n ** BigInt(DIGITS);
 const DECIMAL = /^(?<minus>-?)(?<whole>\d+)(?:\.(?<fraction>\d{1,9}))?$/;
 
-/** Billionths of a unit; undefined: the text is no decimal with at most nine digits after the point. */
+/** Parses a decimal to billionths of a unit. Returns undefined for any other text, and for more than nine digits after
+ * the point. */
 export function parseNanos(decimal: string): bigint | undefined {
   const { minus = '', whole = '', fraction = '' } = DECIMAL.exec(decimal)?.groups ?? {};
   if (whole === '') return undefined;
@@ -26,7 +27,7 @@ export function sumDecimals(decimals: readonly string[]): string {
   return formatDecimal(decimals.reduce((sum, decimal) => sum + (parseNanos(decimal) ?? 0n), 0n));
 }
 
-/** The share of one amount in another as `−6.4 %`; undefined: there is none of nothing. */
+/** The share of one amount in another as `−6.4 %`, or undefined if the other amount is zero. */
 export function shareText(part: string, whole: string): string | undefined {
   const [partNanos, wholeNanos] = [parseNanos(part), parseNanos(whole)];
   if (partNanos === undefined || wholeNanos === undefined || wholeNanos === 0n) return undefined;

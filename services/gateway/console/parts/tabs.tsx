@@ -53,7 +53,7 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }): 
   );
 }
 
-/** The tab that a key leads to; undefined: the key is for something else. */
+/** The tab that a key selects, or undefined if the key selects no tab. */
 function findTabByKey(key: string, at: number, count: number): number | undefined {
   if (key === 'Home') return 0;
   if (key === 'End') return count - 1;

@@ -11,7 +11,7 @@ export class ApiError extends Error {
   /** 0: no answer came. */
   readonly status: number;
   readonly code: string;
-  /** The field of a form that is wrong; undefined: none is. */
+  /** The wrong field of a form, or undefined if no field is wrong. */
   readonly field: string | undefined;
   readonly requestId: string | undefined;
 

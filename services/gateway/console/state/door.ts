@@ -14,9 +14,9 @@ export interface ConsoleDoor<Someone extends Me | OperatorMe> {
   readonly signIn: SignInField;
   /** Names in the header who is signed in. */
   readonly describe: (someone: Someone) => string;
-  /** Stands above every page; absent: nothing does. */
+  /** An optional line above every page. */
   readonly bar?: ComponentType<{ readonly me: Someone }>;
-  /** Absent: the console has no queue. */
+  /** Left out if the console has no queue. */
   readonly queue?: DoorQueue<Someone>;
 }
 

@@ -11,7 +11,7 @@ const OWN_STYLES = 'link[rel=stylesheet][href*="/console/a/"]';
 export interface Releases {
   /** The release of the files that run here. */
   readonly own: string | undefined;
-  /** The release that the service has now; undefined: it did not say. */
+  /** The release that the service reports, or undefined if it reports no release. */
   readonly served: string | undefined;
   /** The release for which this tab was reloaded last. */
   readonly reloadedFor: string | undefined;

@@ -18,7 +18,7 @@ export interface Outage {
   readonly kind: 'silent' | 'slow' | 'failing';
   /** The HTTP status of `failing`. */
   readonly status: number;
-  /** From when what the page shows is; undefined: it shows nothing. */
+  /** The time of the data that the page shows, undefined if it shows no data. */
   readonly since: number | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface ViewOptions<T> {
   readonly first?: T;
   /** An error of the server begins no outage for it, and ends none. */
   readonly isProbe?: boolean;
-  /** The time to wait for an answer; absent: that of every call. */
+  /** The time to wait for an answer. Defaults to the deadline of every call. */
   readonly timeoutMs?: number;
 }
 

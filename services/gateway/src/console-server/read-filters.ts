@@ -12,7 +12,7 @@ export function readTextFilters<F extends Filters>(query: URLSearchParams, filte
   return Object.fromEntries(texts) as TextFilters<F>;
 }
 
-/** The text of a filter; undefined: it is not set. */
+/** Reads the text of a filter, or undefined if it is not set. */
 export function readTextFilter(query: URLSearchParams, name: string, charactersMax: number): string | undefined {
   const text = query.get(name)?.trim() ?? '';
   if (text.length > charactersMax || text.includes('\0'))

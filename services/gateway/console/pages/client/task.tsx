@@ -61,7 +61,7 @@ export interface TaskPageProps {
   readonly onChanged: () => void;
 }
 
-/** Everything of a task, what matters first: its state, the video, the money, then how it came about. */
+/** All facts of a task, the most important first: its state, the video, the money, then its history. */
 export function TaskPage({ view, maySeeWebhooks, onChanged }: TaskPageProps): VNode {
   const { task, timeline, unavailable } = view;
   const isRunning = task.state === 'queued' || task.state === 'in_progress';
@@ -142,7 +142,7 @@ function TaskStatus({ task, now }: { task: TaskView['task']; now: number }): VNo
   );
 }
 
-/** Says for what a task waits, how many are before it, and when its turn comes. */
+/** Shows why a task waits, how many tasks are ahead of it, and when it is expected to start. */
 function describePlace({ position, estimatedStartAt, startBy, waitsFor }: QueuePlace, now: number): string {
   return [
     statusWords.waitsFor[waitsFor],

@@ -71,7 +71,7 @@ function drawTasks(form: TasksView, tasks: readonly TaskRow[]): VNode {
   return <TaskTable tasks={tasks} caption={words.caption} empty="" />;
 }
 
-/** Nothing matches, or nothing was made yet. */
+/** Shown if no task matches or no task exists yet. */
 function NoTasks({ isNew }: { isNew: boolean }): VNode {
   if (!isNew) return <EmptyState title={words.none} text={words.noneTeach} />;
   const action = (

@@ -97,7 +97,7 @@ function KeyOnce({ made, onKept }: { made: MadeToken; onKept: () => void }): VNo
 
 interface RevokeDialogProps {
   readonly token: Token;
-  /** The number of tokens that it made and that can still be used. */
+  /** The number of its active child tokens. */
   readonly madeCount: number;
   readonly onRevoked: (revoked: RevokedToken) => void;
   readonly onEnd: () => void;

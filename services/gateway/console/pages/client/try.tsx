@@ -54,7 +54,7 @@ export function page({ query }: PageProps): VNode {
 
 interface TryStartProps {
   readonly view: TryView;
-  /** The task whose order the form begins with. */
+  /** The task with the initial order of the form. */
   readonly task: TaskView | undefined;
   /** The reason for which that task could not be read. */
   readonly fault: string | undefined;
@@ -72,7 +72,7 @@ function TryStart({ view, task, fault }: TryStartProps): VNode {
     );
   const { order: repeated, missing } = repeatOrder(task);
   const own = view.models.find(({ id }) => id === repeated['model']);
-  // what the model does not take any more has its default
+  // values that the model no longer takes have their defaults
   const order = own === undefined ? repeated : withModel(repeated, own);
   return (
     <>
@@ -90,7 +90,7 @@ interface KeptForm {
   readonly label: string;
 }
 
-/** The order as a form or as JSON, the price of all that it makes, and the button that creates it. */
+/** The order as a form or as JSON, its total price, and the button that creates the videos. */
 export function TryForm({ view, first, label: firstLabel, keptAs }: TryFormProps): VNode {
   const { accountId } = useMe();
   const [form, setForm] = useState<KeptForm>(() => readKeptForm(accountId, keptAs, { first, firstLabel }));
@@ -104,7 +104,7 @@ export function TryForm({ view, first, label: firstLabel, keptAs }: TryFormProps
   const price = useEstimate(isWhole ? toEstimateBody(orders[0] ?? order, uploads) : undefined);
   const { makings, isBusy, fault: refusal, make, askAgain, beginAnew, forget } = useMaking();
   const bodies = orders.map((one) => toCreateBody(one, uploads));
-  // the button of a single video that was made without an answer leads to it
+  // the button of a single video leads to the video if the answer to its create was lost
   const toSend = bodies.length === 1 ? 1 : countRest(makings, bodies);
   const fault = placeFault(refusal ?? price.fault, isJson);
   const isTooMany = orders.length > VIDEOS_MAX;
@@ -168,9 +168,9 @@ export function TryForm({ view, first, label: firstLabel, keptAs }: TryFormProps
 interface TryFormProps {
   readonly view: TryView;
   readonly first: Order;
-  /** The label that it begins with; undefined: the last one of this tab. */
+  /** The initial label. Defaults to the last label of this tab. */
   readonly label?: string | undefined;
-  /** The form goes on with what was written in this tab under this name. */
+  /** The form continues with the draft of this tab under this name. */
   readonly keptAs: string;
 }
 
@@ -232,12 +232,12 @@ function takeFiles(add: ((files: readonly File[]) => Promise<void>) | undefined)
 
 interface SeveralFieldsProps {
   readonly plan: MakingPlan;
-  /** The number of videos as it stands in its field; it may be none. */
+  /** The text in the field for the number of videos. It may be no number. */
   readonly draft: ReturnType<typeof useDraft>;
   readonly onChange: (plan: MakingPlan) => void;
 }
 
-/** The number of videos that the form makes. */
+/** The number of videos that the form creates. */
 function SeveralFields({ plan, draft: [typed, keep], onChange }: SeveralFieldsProps): VNode {
   const { copies, isByLine } = plan;
   return (
@@ -257,7 +257,7 @@ function SeveralFields({ plan, draft: [typed, keep], onChange }: SeveralFieldsPr
           if (read !== undefined) onChange({ ...plan, copies: read });
         }}
         onLeave={() => {
-          // a wrong number stays, with what is wrong
+          // a wrong number stays in its field, with an error
           if (typed === '') keep(String(copies));
         }}
       />

@@ -113,7 +113,7 @@ export function UsageReport({ usage, period, shape }: ReportProps): VNode {
   );
 }
 
-/** Files of what the page shows, and of every charge with its task. */
+/** Links to files: the figures of the page, and every charge with its task. */
 function Downloads({ usage: { split }, period }: { usage: UsageView; period: Period }): VNode {
   const shown = new URLSearchParams({ ...period, group_by: 'day', split_by: split, format: 'csv' });
   const items = new URLSearchParams({ ...period, format: 'csv' });
@@ -134,7 +134,7 @@ interface SeriesRow {
   readonly key: string;
   readonly sums: UsageSums;
   readonly before: string;
-  /** The place among the series; undefined: the total. */
+  /** The place among the series, undefined for the total. */
   readonly at: number | undefined;
 }
 

@@ -50,7 +50,7 @@ export function page({ params }: PageProps): VNode {
   );
 }
 
-/** Shows what was sent, and each attempt with the answer of the receiver. */
+/** Shows the sent body, and each attempt with the answer of the receiver. */
 export function DeliveryPage({ view, onChanged }: { view: DeliveryView; onChanged: () => void }): VNode {
   const { delivery, canChange } = view;
   const { eventType, eventId, subjectId, url, createdAt, endedAt, attempts } = delivery;
@@ -97,7 +97,7 @@ export function DeliveryPage({ view, onChanged }: { view: DeliveryView; onChange
   );
 }
 
-/** Shows the outcome of a delivery, or what comes next. */
+/** Shows the outcome of a delivery, or its next attempt. */
 function Status({ delivery }: { delivery: Delivery }): VNode {
   const { state, attemptCount, nextAttemptAt } = delivery;
   const told = {
@@ -116,7 +116,7 @@ function Status({ delivery }: { delivery: Delivery }): VNode {
   );
 }
 
-/** One attempt: when, how it went, and both sides of it. The answer is text, whatever it is. */
+/** One attempt: when, how it went, and both sides of it. The answer is shown as text. */
 function AttemptCard({ attempt }: { attempt: Attempt }): VNode {
   const { number, at, durationMs, status, error, requestHeaders, answer } = attempt;
   const outcome = status === undefined ? words.noAnswer : words.answered(status);

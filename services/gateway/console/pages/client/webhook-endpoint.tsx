@@ -42,7 +42,7 @@ export function page({ params, query }: PageProps): VNode {
   );
 }
 
-/** Another page of deliveries changes nothing of the endpoint above them. */
+/** Another page of deliveries leaves the endpoint above them as it is. */
 function useKept<T>(data: T | undefined): T | undefined {
   const kept = useRef(data);
   kept.current = data ?? kept.current;

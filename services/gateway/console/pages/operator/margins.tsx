@@ -144,7 +144,7 @@ export function MarginsReport({ view, query, asked }: MarginsReportProps): VNode
   );
 }
 
-/** The currency of the address, or that of the most work; undefined: there was none. */
+/** The currency in the address, or the currency with the most work. Undefined if there was no work. */
 function chooseCurrency(currencies: readonly CurrencyMargins[], query: URLSearchParams): CurrencyMargins | undefined {
   return (
     currencies.find(({ currency }) => currency === query.get('currency')) ??

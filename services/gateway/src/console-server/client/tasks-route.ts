@@ -123,7 +123,7 @@ function readQuestions(query: URLSearchParams): readonly TaskQuestion[] {
   return isKey ? [{ limit: PAGE, idempotencyKey: find }, asked] : [asked];
 }
 
-/** A time of a filter; undefined: it is not set. */
+/** Reads the time of a filter, or undefined if it is not set. */
 export function readTimeFilter(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
   const text = query.get(name) ?? '';
   if (text === '') return undefined;

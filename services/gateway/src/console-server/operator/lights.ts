@@ -35,9 +35,9 @@ const PEERS = [
 
 /** The figures from which the lights are graded. */
 export interface LightInputs {
-  /** Undefined: the tasks service does not answer. */
+  /** Undefined if the tasks service does not answer. */
   readonly pulse: GetPulseResponse | undefined;
-  /** Undefined: the channels of the tasks service cannot be read. */
+  /** Undefined if the channels of the tasks service cannot be read. */
   readonly channels: readonly ChannelStatus[] | undefined;
   /** The services that this process does not reach. */
   readonly unreachable: ReadonlySet<string>;

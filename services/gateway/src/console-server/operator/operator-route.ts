@@ -3,7 +3,7 @@ import type { Method, RouteEntry } from '../../http/routes/route.ts';
 import { consoleDoc } from '../console-route.ts';
 import type { Role } from '../../domain/operator-role.ts';
 
-/** A route of the operator console and the role that it needs; undefined: it is open. */
+/** A route of the operator console with the role that it needs. A route without a role is open. */
 export interface OperatorRouteEntry extends RouteEntry {
   readonly role?: Role;
 }

@@ -1,7 +1,7 @@
 import { invalid, bodyValidator } from '../../dialects/wire/body-validator.ts';
 import { PLAUSIBLE_ID } from '../../http/routes/task-id.ts';
 
-/** The id of an object of ours; undefined: it is not set. */
+/** Reads the id of one of our objects, or undefined if it is not set. */
 export function readIdFilter(query: URLSearchParams, name: string): string | undefined {
   const id = query.get(name) ?? '';
   if (id === '') return undefined;

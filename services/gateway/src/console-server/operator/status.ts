@@ -13,12 +13,12 @@ const HOUR_MINUTES = 60;
 const GAP_MINUTES = 10;
 const NAMED_MAX = 3;
 
-/** The figures from which the status is made. */
+/** The figures of which the status consists. */
 export interface StatusInputs {
   readonly lights: readonly Light[];
-  /** Undefined: the tasks service does not answer. */
+  /** Undefined if the tasks service does not answer. */
   readonly pulse: GetPulseResponse | undefined;
-  /** Undefined: they cannot be read. */
+  /** Undefined if they cannot be read. */
   readonly faults: GetFaultsResponse | undefined;
   /** The services that this process does not reach. */
   readonly unreachable: ReadonlySet<string>;
@@ -46,7 +46,7 @@ const HREFS: Readonly<Record<LightName, string>> = {
   attention: '/console/attention',
 };
 
-/** Says what is wrong now, the cause first. Undefined: nothing is. */
+/** Finds the worst current fault, causes first. Returns undefined if all is well. */
 export function readStatus(inputs: StatusInputs): OperatorStatus | undefined {
   const faults = listFaults(inputs);
   const [first] = [...faults.filter(({ grade }) => grade === 'fail'), ...faults];
@@ -135,7 +135,7 @@ function findSince(name: LightName, { pausedSince }: StatusInputs, pulse: GetPul
   return starts[name]();
 }
 
-/** The begin of the last run of bad minutes among the last sixty; undefined: there is none. */
+/** Finds the begin of the last run of bad minutes among the last sixty, or undefined. */
 function findRunStart(minutes: readonly number[], now: number): number | undefined {
   let start: number | undefined;
   for (let place = minutes.length - 1; place >= 0; place -= 1) {

@@ -32,7 +32,7 @@ export interface OperatorSessionsOptions {
   readonly cookie: SessionCookie;
   readonly ended: EndedSessions;
   readonly inUse: OperatorsInUse;
-  /** Undefined: the requests of the console's own pages have its host. */
+  /** Undefined if the requests of the console's own pages have its host. */
   readonly publicOrigin: string | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface Operator extends SignedInOperator {
 /** The operators of the configuration that is in use. */
 export interface OperatorsInUse {
   isEmpty(): boolean;
-  /** Undefined: no operator has this key. */
+  /** Returns undefined if no operator has this key. */
   find(key: string): SignedInOperator | undefined;
   /** Gives the names of the operators that lose their sessions: gone, with a lower role or with another key. */
   replace(operators: readonly Operator[]): readonly string[];

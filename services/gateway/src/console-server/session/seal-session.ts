@@ -33,7 +33,7 @@ export interface OpenedSession extends NewSession, EndableSession {}
  */
 export interface SessionSeal {
   seal(session: NewSession): string;
-  /** Undefined: it was not sealed here, it was sealed for another door, or it has expired. */
+  /** Returns undefined if it was not sealed here, was sealed for the other console, or has expired. */
   open(sealed: string): OpenedSession | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface PendingChanges {
 }
 
 export function pendingChanges(clock: Clock): PendingChanges {
-  // undefined: unknown or too many
+  // undefined if they are unknown or too many
   let topics = new Map<ToldTopic, Set<string> | undefined>();
   let wakeup = new AbortController();
   return {

@@ -12,7 +12,7 @@ type Points = readonly (number | null)[];
 
 /** The numbers of a picture. The tables have the exact amounts, so these may be rounded. */
 export interface ChartData {
-  /** The days as YYYY-MM-DD, those of the projection too. */
+  /** The days as YYYY-MM-DD, including the projected days. */
   readonly days: readonly string[];
   /** The upper ends of the parts of each day, the highest first, so that each is drawn over the one before. */
   readonly stacks: readonly Points[];

@@ -10,7 +10,7 @@ import { SubjectLink } from '../../../parts/links.tsx';
 export interface DeliveryTableProps {
   readonly deliveries: readonly Delivery[];
   readonly empty: string;
-  /** True if a column names the task; the page of a task needs none. */
+  /** True if a column names the task. The page of a task does not need this column. */
   readonly withSubject: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface EndpointActsProps {
   readonly onChanged: () => void;
 }
 
-/** Shows the acts on an endpoint. The endpoint of request URLs has a secret and deliveries, and nothing else. */
+/** Shows the acts on an endpoint. The endpoint of request URLs has only a secret and deliveries. */
 export function EndpointActs({ endpoint, onEdit, onSecret, onChanged }: EndpointActsProps): VNode {
   const [open, setOpen] = useState<EndpointAct | undefined>(undefined);
   const { act, isBusy, fault } = useAct<unknown>(onChanged);

@@ -92,7 +92,7 @@ interface TestDialogProps {
   readonly onClose: () => void;
 }
 
-/** Sends a sample event, and stays open to say what the receiver answered. */
+/** Sends a sample event, and stays open to show the answer of the receiver. */
 function TestDialog({ eventTypes, path, onClose }: TestDialogProps): VNode {
   const [type, setType] = useState(eventTypes[0] ?? '');
   const { act, isBusy, fault, answer } = useAct<{ readonly status_code: number }>();

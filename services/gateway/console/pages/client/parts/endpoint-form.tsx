@@ -22,7 +22,7 @@ export interface EndpointAnswer {
 }
 
 export interface EndpointFormProps {
-  /** The endpoint that is changed; undefined: a new one. */
+  /** The endpoint to change, or undefined for a new endpoint. */
   readonly endpoint?: Endpoint;
   readonly eventTypes: readonly string[];
   /** The path below `/console/api` to which it is sent. */
@@ -108,7 +108,7 @@ export function EndpointForm(props: EndpointFormProps): VNode {
   );
 }
 
-/** A new endpoint hears how videos end, if nothing else is chosen. */
+/** By default a new endpoint gets the events of ended videos. */
 function newEndpointDraft(endpoint: Endpoint | undefined, eventTypes: readonly string[]): Draft {
   return endpoint === undefined
     ? { name: '', url: '', eventTypes: eventTypes.filter((type) => type.startsWith('video.')), payload: 'thin' }

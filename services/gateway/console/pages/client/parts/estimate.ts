@@ -19,7 +19,7 @@ export interface FreshEstimate {
   readonly isStale: boolean;
 }
 
-/** Keeps the price of an order fresh: it asks when nothing has changed for a while, and drops answers that are late. */
+/** Keeps the price of an order fresh: it asks after a while without changes, and drops late answers. */
 export function useEstimate(body: object | undefined): FreshEstimate {
   const [shown, setShown] = useState<FreshEstimate>({ estimate: undefined, fault: undefined, isStale: true });
   const text = body === undefined ? '' : JSON.stringify(body);

@@ -9,11 +9,11 @@ const words = taskWords.failure;
 
 export interface FailureNoteProps {
   readonly failure: TaskFailure;
-  /** Undefined: it cannot be read now, or there is none. */
+  /** Undefined if the task has no money or it cannot be read. */
   readonly money: TaskMoney | undefined;
 }
 
-/** Says what happened, whose fault it is, what it costs, and what to change. */
+/** Explains a failure: the event, the party at fault, the cost, and a possible change. */
 export function FailureNote({ failure, money }: FailureNoteProps): VNode {
   const { cause, code } = failure;
   const cost = describeCost(money);
@@ -29,7 +29,7 @@ export function FailureNote({ failure, money }: FailureNoteProps): VNode {
   );
 }
 
-/** Returns undefined where the money does not say that nothing is charged. */
+/** Returns undefined unless the money shows that the task is free. */
 function describeCost(money: TaskMoney | undefined): string | undefined {
   if (money === undefined || money.basis === 'deferred') return undefined;
   if (money.charged === undefined) return words.returning(formatMoney(money.held));

@@ -20,7 +20,7 @@ export interface MakingListProps {
   readonly onBeginAnew: () => void;
 }
 
-/** Shows what became of each create. */
+/** Shows the outcome of each create. */
 export function MakingList({ makings, isBusy, onAskAgain, onBeginAnew }: MakingListProps): VNode | null {
   const count = (wanted: MakingState): number => makings.filter(({ state }) => state === wanted).length;
   const [made, lost] = [count('made'), count('lost')];

@@ -11,7 +11,7 @@ const KEPT_CHARACTERS_MAX = 200_000;
  */
 export type MakingState = 'ready' | 'sent' | 'made' | 'refused' | 'lost';
 
-/** One create of several, with the key that makes it happen once. */
+/** A create of a list, with the key under which it takes effect once. */
 export interface FormCreate {
   readonly key: string;
   readonly prompt: string;
@@ -25,7 +25,7 @@ export interface FormCreate {
   readonly message?: string;
 }
 
-/** The number of videos that a form makes. */
+/** The number of videos that a form creates. */
 export interface MakingPlan {
   readonly copies: number;
   /** Each line of the prompt is a prompt of its own. */
@@ -87,7 +87,7 @@ export function planMakings(
   return { earlier: left.filter(mayHaveMade).slice(-VIDEOS_MAX), planned };
 }
 
-/** Counts the bodies for which nothing is made yet. */
+/** Counts the bodies without a create. */
 export function countRest(before: readonly FormCreate[], bodies: readonly Order[]): number {
   if (before.every(({ state }) => state !== 'made')) return bodies.length;
   const { planned } = planMakings(before, { bodies, label: '' }, () => '');
@@ -116,7 +116,7 @@ export function keepMakings(makings: readonly FormCreate[]): readonly FormCreate
   return kept.map((one) => ({ ...one, body: undefined }));
 }
 
-/** Reports whether a refusal says that nothing was made. Any other fault leaves it open. */
+/** Reports whether a refusal rules out that a video was created. Any other fault leaves it open. */
 export function isRefusal({ status }: { readonly status: number }): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 409;
 }

@@ -12,7 +12,7 @@ interface Terms {
   readonly per_million_characters?: string;
 }
 
-/** Describes what was held, what was charged and why, and what went back. `clock` writes a time. */
+/** Describes the held amount, the charge with its reason, and the returned amount. `clock` writes a time. */
 export function moneySentences(money: TaskMoney, resolution: string, clock: (at: number) => string): readonly string[] {
   const { held, heldAt, charged, basis } = money;
   const first = words.held(formatMoney(held), clock(heldAt), termsText(money, resolution));

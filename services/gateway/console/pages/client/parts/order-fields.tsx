@@ -8,7 +8,7 @@ import { ReferenceFields } from './reference-fields.tsx';
 import { clampDuration, listRatios, withOrderField, withModel } from './try-order.ts';
 import type { Order, Uploads } from './try-order.ts';
 
-/** Of a model whose own limit cannot be read now. */
+/** For a model with a limit that cannot be read. */
 const PROMPT_CHARACTERS_MAX = 7000;
 const URL_CHARACTERS_MAX = 2048;
 
@@ -168,7 +168,7 @@ function faultAt(fault: ApiError | undefined, name: string): string | undefined 
   return fault?.field?.startsWith(name) === true ? fault.message : undefined;
 }
 
-/** The choices, and the value of the order even if it is none of them. */
+/** The choices, with the value of the order even if it is not among them. */
 function listOptions(values: readonly string[], own: unknown): readonly { value: string; name: string }[] {
   const all = own === undefined || values.includes(toFieldText(own)) ? values : [toFieldText(own), ...values];
   return all.map((value) => ({ value, name: value }));

@@ -10,7 +10,7 @@ const ROWS = 18;
 
 export interface OrderJsonProps {
   readonly order: Order;
-  /** Undefined: what is written is no order. */
+  /** Undefined if the text is no order. */
   readonly onChange: (order: Order | undefined) => void;
   readonly fault: string | undefined;
 }

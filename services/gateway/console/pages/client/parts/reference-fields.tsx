@@ -118,7 +118,7 @@ function without(uploads: Uploads, name: string): Uploads {
   return new Map([...uploads].filter(([key]) => key !== name));
 }
 
-/** The family of a file; undefined: no model takes it. */
+/** The family of a file, or undefined if no model takes it. */
 function kindOfFile(type: string): MediaKind | undefined {
   const family = type.split('/')[0];
   return family === 'image' || family === 'video' || family === 'audio' ? family : undefined;
@@ -141,7 +141,7 @@ async function readUpload(file: File): Promise<Upload> {
 
 interface ReferenceItemProps {
   readonly media: OrderMedia;
-  /** Undefined: the order names a URL. */
+  /** Undefined if the order names a URL. */
   readonly upload: Upload | undefined;
   readonly onRole: (role: string) => void;
   readonly onRemove: () => void;

@@ -13,7 +13,7 @@ const words = taskWords.acts;
 /** The one model and resolution of a regeneration. */
 const RENDERED = { model: 'Alpha-H3', resolution: '2K' };
 
-/** Asks once more with the price, then makes the new task and goes to it. */
+/** Shows the price and asks for confirmation, then creates the new task and opens it. */
 export function RegenerateDialog({ taskId, onClose }: { taskId: string; onClose: () => void }): VNode {
   const [price, setPrice] = useState(words.estimating);
   const [fault, setFault] = useState('');
@@ -39,7 +39,7 @@ export function RegenerateDialog({ taskId, onClose }: { taskId: string; onClose:
   }, [taskId]);
   const create = async (): Promise<void> => {
     setBusy(true);
-    // a retry makes no second task, also after the dialog was closed or the page was loaded again
+    // a retry never creates a second task, even after the dialog was closed or the page reloaded
     const keptAs = `regenerate.${taskId}`;
     const kept = readKept(accountId, keptAs);
     const key = typeof kept === 'string' ? kept : newRequestKey();

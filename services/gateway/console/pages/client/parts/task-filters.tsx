@@ -15,7 +15,7 @@ const words = tasksWords.filters;
 
 type Option = Readonly<Record<'value' | 'name', string>>;
 
-/** A choice among what is known; other texts are typed. */
+/** A choice among known values. Other values are typed. */
 type OptionsOf = Readonly<Record<FilterOf<typeof TASK_FILTERS, 'select'> | 'model' | 'token', readonly Option[]>>;
 
 export interface TaskFiltersProps extends Pick<TaskList, 'models' | 'tokens'> {

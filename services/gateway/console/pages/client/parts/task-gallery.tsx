@@ -8,7 +8,7 @@ import { tasksWords as words } from '../client-words.ts';
 import { Thumbnail, chargeText, taskTitle } from './task-table.tsx';
 
 const PREVIEW_SECONDS = 3;
-/** A pointer that only passes by loads nothing. */
+/** A pointer that only passes by does not load the video. */
 const REST_MS = 150;
 
 export interface TaskGalleryProps {

@@ -12,7 +12,7 @@ import { words as common } from '../../../words.ts';
 const words = taskWords.request;
 const SOURCE = 'source_task_id';
 
-/** Shows the order, and the file that was made of it. */
+/** Shows the order and its file of the batch. */
 export function TaskRequest({ view }: { view: TaskView }): VNode {
   const { task } = view;
   const facts = [...listRequestFacts(task), ...listVideoFacts(view)];
@@ -37,7 +37,7 @@ export function TaskRequest({ view }: { view: TaskView }): VNode {
   );
 }
 
-/** Shows the call that makes the order again. */
+/** Shows the call that sends the order again. */
 export function TaskCall({ call }: { call: SameCall | undefined }): VNode {
   return (
     <section>

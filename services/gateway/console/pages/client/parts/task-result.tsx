@@ -7,7 +7,7 @@ import { bytesText } from '../../../parts/number-text.tsx';
 import { FailureNote } from './failure-note.tsx';
 
 const words = taskWords.video;
-/** The form of a video whose order leaves it to the model. */
+/** The aspect ratio if the order leaves it to the model. */
 const WIDE = { width: 16, height: 9 };
 
 /**

@@ -16,7 +16,7 @@ export interface TaskTableProps {
   readonly empty: string | VNode;
 }
 
-/** Tasks with what tells them apart: the picture, the prompt, the order, the state, the time, the money. */
+/** A table of tasks with their distinguishing facts: the picture, the prompt, the order, the state, the time, the money. */
 export function TaskTable({ tasks, caption, empty }: TaskTableProps): VNode {
   return (
     <div class="task-table">
@@ -87,7 +87,7 @@ export function chargeText(charge: Charge | undefined): ComponentChildren {
     : moneyText(charged.amount, charged.currency);
 }
 
-/** Returns the name of a task in a list: its prompt, or what it does if it has none. */
+/** Returns the name of a task in a list: its prompt, or its kind if it has no prompt. */
 export function taskTitle({ prompt, kind, resolution }: Pick<TaskRow, 'prompt' | 'kind' | 'resolution'>): string {
   return prompt.trim() === '' ? [common.kinds[kind], resolution].filter(Boolean).join(', ') : prompt;
 }
@@ -95,7 +95,7 @@ export function taskTitle({ prompt, kind, resolution }: Pick<TaskRow, 'prompt' |
 const WIDTH = 96;
 const HEIGHT = 54;
 
-/** A picture of the video. The prompt beside it says what it shows. */
+/** A thumbnail of the video. The prompt next to it is its description. */
 export function Thumbnail({ task: { thumbnail, state } }: { task: TaskRow }): VNode {
   return thumbnail === undefined ? (
     <span class={`thumbnail none ${state}`} aria-hidden="true" />

@@ -16,7 +16,7 @@ const TONES = { live: 'good', expired: 'quiet', revoked: 'bad' } as const;
 
 export interface TokenTableProps {
   readonly tokens: readonly Token[];
-  /** Undefined: the visitor may not revoke. */
+  /** Undefined if the visitor may not revoke. */
   readonly onRevoke: ((token: Token) => void) | undefined;
 }
 

@@ -31,7 +31,7 @@ export const ROLES: Readonly<Record<MediaKind, readonly string[]>> = {
   audio: ['reference_audio'],
 };
 const UPLOAD = 'upload:';
-/** Fields of a task that a new order says in another way, or that are none of a generation. */
+/** Fields of a task that a new order expresses in another way, or that a generation does not have. */
 const NOT_COPIED: ReadonlySet<string> = new Set(['size', 'source_task_id', 'aigc_watermark', 'callback_url']);
 const TYPES: Readonly<Record<MediaKind, string>> = { image: 'image_url', video: 'video_url', audio: 'audio_url' };
 /** An estimate counts media and does not look into them. */
@@ -69,7 +69,7 @@ export function withOrderField(order: Order, name: string, value: unknown): Orde
   return name === 'prompt' ? changed : withoutEmpty(changed);
 }
 
-/** Another model, with its own values where it does not take those of the order. */
+/** Switches the model. Values that the new model does not take become its defaults. */
 export function withModel(order: Order, model: TryModel): Order {
   const { duration, resolution, ratio } = order;
   const { min, max } = model.duration;
@@ -122,7 +122,7 @@ export function withoutMedia(order: Order, at: number): Order {
   return withoutEmpty({ ...order, content: readContent(order).filter((_item, place) => place !== at) });
 }
 
-/** The order without the files of the visitor, whose bytes are not kept. */
+/** The order without the visitor's files, because their bytes are not kept. */
 export function withoutUploads(order: Order): Order {
   const uploaded = new Set(listMedia(order).flatMap(({ at, url }) => (url.startsWith(UPLOAD) ? [at] : [])));
   if (uploaded.size === 0) return order;
@@ -149,7 +149,7 @@ export function toEstimateBody(order: Order, uploads: Uploads): Order {
   return typeof prompt === 'string' && prompt.trim() === '' ? { ...small, prompt: '…' } : small;
 }
 
-/** The order that a person wrote as JSON, or why it is none. */
+/** Parses an order that a person wrote as JSON, or returns the error. */
 export function parseOrder(text: string): { readonly order: Order } | { readonly fault: string } {
   try {
     const parsed: unknown = JSON.parse(text);

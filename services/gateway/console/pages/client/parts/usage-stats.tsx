@@ -8,7 +8,7 @@ import { usageWords as words } from '../usage-words.ts';
 const ISO_DAY_CHARACTERS = 10;
 const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
-/** The charges beside those of the period before, and how long the money of the account lasts. */
+/** The charges, their change from the period before, and how long the money of the account lasts. */
 export function UsageStats({ usage }: { usage: UsageView }): VNode {
   const { total, before, budget, currency, days } = usage;
   const stats: readonly Stat[] = [
@@ -38,7 +38,7 @@ export function describeChange(amount: string, before: UsageBefore, days: number
   );
 }
 
-/** The change from one amount to another, such as `+12.0 %`; undefined: there is none from nothing. */
+/** The change from one amount to another, such as `+12.0 %`, or undefined if the first amount is zero. */
 export function changeText(amount: string, before: string): string | undefined {
   const [now, then] = [parseNanos(amount) ?? 0n, parseNanos(before) ?? 0n];
   const share = shareText(String(now - then), String(then));

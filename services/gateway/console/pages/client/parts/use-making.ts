@@ -17,11 +17,11 @@ export interface MakingForm {
   readonly fault: ApiError | undefined;
   /** Sends the creates that have no video yet, one after the other. A repeat uses the same keys. */
   readonly make: (order: MakingOrder) => void;
-  /** Asks what became of the creates without an answer. It sends nothing. */
+  /** Looks up the creates without an answer. It does not send a create. */
   readonly askAgain: () => void;
-  /** Forgets what was made, so that the same form makes it once more. */
+  /** Forgets the creates, so that the same form can create the videos again. */
   readonly beginAnew: () => void;
-  /** The form is another one now: an old refusal says nothing about it. */
+  /** Forgets an old refusal, because the form has changed. */
   readonly forget: () => void;
 }
 
@@ -111,7 +111,7 @@ interface MakingEnd {
   readonly error?: ApiError;
 }
 
-/** Sends a create, or looks for what it made if its body is not kept. */
+/** Sends a create, or looks for its task if its body is not kept. */
 async function sendMaking({ key, body, label }: FormCreate): Promise<MakingEnd> {
   try {
     if (body === undefined) return { to: await findMade(key) };

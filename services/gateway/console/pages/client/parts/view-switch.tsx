@@ -39,7 +39,7 @@ function toView(text: string | null): TasksView | undefined {
   return VIEWS.find((view) => view === text);
 }
 
-/** A browser can refuse pages a storage. The choice is then that of the address alone. */
+/** A browser can refuse pages a storage. Then only the address holds the choice. */
 function readKept(): string | null {
   try {
     return localStorage.getItem(KEPT);

@@ -36,7 +36,7 @@ export function ActList({ acts, title = words.title }: { acts: readonly Act[]; t
   );
 }
 
-/** The address of what an act was done to; undefined: it has no page. */
+/** The address of the subject of an act, or undefined if the subject has no page. */
 export function subjectHref({ action, subject }: Pick<Act, 'action' | 'subject'>): string | undefined {
   const id = encodeURIComponent(subject);
   if (action === 'attention_resolved')

@@ -44,7 +44,7 @@ export function confirmText({ resolution, charge, release }: MoneyMove): string 
   return resolution === 'retry' ? words.confirm.retry : words.confirm.other;
 }
 
-/** Undefined: no money moves. */
+/** Undefined if no money moves. */
 function formatNonZero(money: Money | undefined): string | undefined {
   return money === undefined || !/[1-9]/.test(money.amount) ? undefined : moneyText(money.amount, money.currency);
 }

@@ -19,7 +19,7 @@ export interface DecidedNoteProps {
   readonly made: DecisionAnswer | undefined;
   /** The acts of operators on it, the newest first; undefined until they are read. */
   readonly acts: readonly Act[] | undefined;
-  /** Its money as it is booked now; undefined: not known. */
+  /** Its money as it is booked now, or undefined if it is not known. */
   readonly money: DecidedMoney | undefined;
 }
 

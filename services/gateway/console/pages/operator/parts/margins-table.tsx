@@ -20,7 +20,7 @@ export interface GroupTableProps extends MarginsTableProps {
 interface GroupRow {
   readonly name: string;
   readonly sums: MarginSums;
-  /** Undefined: all groups together. */
+  /** Undefined for all groups together. */
   readonly group: MarginGroup | undefined;
   readonly style: string;
 }

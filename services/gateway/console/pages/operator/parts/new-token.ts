@@ -12,7 +12,7 @@ export interface NewTokenTexts {
   readonly name: string;
   /** One on each line. */
   readonly models: string;
-  /** A date; empty: never. */
+  /** A date, or empty for a token that does not expire. */
   readonly expires: string;
   readonly webhooks: Right;
   readonly tokens: Right;

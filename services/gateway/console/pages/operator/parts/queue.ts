@@ -17,14 +17,14 @@ export function mergeQueue(shown: readonly QueueEntry[], now: readonly Attention
   return [...kept, ...now.filter(({ id }) => !known.has(id)).map((row) => ({ row, isDecided: false }))];
 }
 
-/** The entry after the open one that still waits for a decision, or else the first one; undefined: none waits. */
+/** The next entry after the open one that waits for a decision, or else the first such entry, or undefined. */
 export function findNext(entries: readonly QueueEntry[], open: string): QueueEntry | undefined {
   const at = entries.findIndex(({ row }) => row.id === open);
   const ordered = [...entries.slice(at + 1), ...entries.slice(0, at + 1)];
   return ordered.find(({ row, isDecided }) => !isDecided && row.id !== open);
 }
 
-/** The place that a key moves to; undefined: the key moves nothing. */
+/** The place that a key moves to, or undefined if the key does not move. */
 export function moveByKey(key: string, at: number, count: number): number | undefined {
   if (count === 0 || (key !== 'j' && key !== 'k')) return undefined;
   return Math.min(count - 1, Math.max(0, key === 'j' ? at + 1 : at - 1));

@@ -16,7 +16,7 @@ export interface BatchRun {
 }
 
 export interface Batch {
-  /** Undefined: none was begun. */
+  /** Undefined before the first batch. */
   readonly run: BatchRun | undefined;
   readonly begin: (ids: readonly string[], decision: DecisionRequest) => void;
   /** Sends again what has failed or was not sent. */

@@ -9,7 +9,7 @@ const words = attentionWords.attention.batch;
 /** The entries that are to be decided together. */
 export interface Selection {
   readonly chosen: ReadonlySet<string>;
-  /** Returns why an entry cannot be chosen now; undefined: it can. */
+  /** Returns the reason for which an entry cannot be selected, or undefined if it can be selected. */
   readonly refuse: (row: AttentionRow) => string | undefined;
   readonly onChoose: (id: string, isChosen: boolean) => void;
 }
