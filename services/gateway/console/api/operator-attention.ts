@@ -44,7 +44,7 @@ export interface AttentionList {
   readonly you: string;
 }
 
-/** POST /attention/{id}. The same decision of the same visitor again gets the first answer again and has no further effect. */
+/** POST /attention/{id}. A repeat of the decision by the same visitor gets the first answer and has no further effect. */
 export interface DecisionRequest {
   readonly resolution: Resolution;
   readonly reason: string;

@@ -16,7 +16,10 @@ export interface ProgramFacts extends CreateCall {
   readonly tokenId: string;
 }
 
-/** Each program creates the task, waits for its end, and saves the result. Returns undefined if it cannot express the order. */
+/**
+ * Each program creates the task, waits for its end, and saves the result. Returns undefined if it cannot express the
+ * order.
+ */
 type WriteProgram = (facts: ProgramFacts) => readonly string[] | undefined;
 
 const VIDEOS = '/v1/videos';

@@ -16,7 +16,7 @@ export interface TaskTableProps {
   readonly empty: string | VNode;
 }
 
-/** A table of tasks with their distinguishing facts: the picture, the prompt, the order, the state, the time, the money. */
+/** A table of tasks with the picture, the prompt, the order, the state, the time and the money of each. */
 export function TaskTable({ tasks, caption, empty }: TaskTableProps): VNode {
   return (
     <div class="task-table">
