@@ -44,7 +44,7 @@ export interface FieldNames {
   readonly describeRight?: (field: string) => string;
 }
 
-/** The members that are no part of a body: who asks, the order itself, and what stands in headers. */
+/** The members that stand outside a body: the caller, the order itself, and the values of headers. */
 type NotBeside =
   keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint' | 'label' | 'queue';
 
@@ -54,7 +54,7 @@ export type BesideOrder = Omit<CreateTaskRequest, NotBeside>;
 /** A body, decoded into an order. */
 export interface DecodedOrder extends FieldNames {
   readonly order: Order;
-  /** The media whose bytes must still be stored. */
+  /** The media with bytes that must still be stored. */
   readonly inline: readonly InlineMedia[];
   readonly beside: Partial<BesideOrder>;
 }
@@ -89,12 +89,12 @@ interface RouteSummary {
 export interface CreateRoute extends RouteSummary {
   /**
    * The valid bodies, as far as a schema can describe them: names, types and the rules of every model. A generated test
-   * compares it with what the route accepts.
+   * compares the schema with the bodies that the route accepts.
    */
   readonly body: Schema;
   /** Set if the body can be a multipart form too. */
   readonly form?: Schema;
-  /** Every field of an open dialect, for the refusal of an unknown one. A strict dialect lists none here. */
+  /** Every field of an open dialect, for the refusal of an unknown field. A strict dialect lists no fields here. */
   readonly known?: readonly string[];
   /** The status of its answer; default 200. */
   readonly status?: 202;

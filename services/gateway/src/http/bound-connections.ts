@@ -21,8 +21,8 @@ export interface BoundConnectionsParts {
 }
 
 /**
- * Counts the open connections of each source address, and resets a new one beyond the limit: before its first byte is
- * read, and without a state of the system that outlives it. An address is that of the socket; IPv6 counts by its /64.
+ * Counts the open connections of each source address, and resets a new connection beyond the limit before its first
+ * byte is read, so that the system keeps no state of it. The address is the one of the socket; IPv6 counts by its /64.
  */
 export function boundConnections(
   { perSourceMax, trustedProxies }: ConnectionBounds,

@@ -32,8 +32,8 @@ const EXPOSED = [...Object.keys(RESPONSE_HEADERS), ...READ_TOO].join(', ');
 export interface CrossOrigin {
   readonly allows: (origin: string) => boolean;
   /**
-   * Sets the permission on the answer to a request, whatever the answer is. Returns true if the request was a preflight:
-   * then it is answered, before any check of a token or limit, and reaches no route.
+   * Sets the permission on the answer to a request, even on a refusal. Returns true if the request was a preflight. A
+   * preflight is answered before any check of a token or limit, and does not reach a route.
    */
   readonly permit: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
@@ -41,7 +41,7 @@ export interface CrossOrigin {
 export function crossOrigin({ origins, links }: CorsSettings): CrossOrigin {
   const listed = new Set(origins);
   const isForAny = listed.has(ANY);
-  /** Returns the origin that is permitted; undefined if none is. */
+  /** Returns the permitted origin; undefined if the origin is not permitted. */
   const choose = (origin: string, isLink: boolean, response: ServerResponse): string | undefined => {
     if (isForAny || (links && isLink)) return ANY;
     // also without an origin: a cache must not give this answer to a page

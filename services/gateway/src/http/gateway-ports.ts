@@ -18,13 +18,13 @@ import { openPublicPort } from './http-server.ts';
 import type { PublicPort } from './http-server.ts';
 import { readRemovedPrefix } from './removed-prefix.ts';
 
-/** A start that waits for nothing takes about this long. */
+/** A start without waits takes about this long. */
 const RETRY_MS = 2000;
 
 /** The ports of the gateway. They answer health before the gateway has started. */
 export interface GatewayPorts {
   readonly public: PublicPort;
-  /** Health, metrics and the routes that the program serves for operators; undefined if none is configured. */
+  /** Health, metrics and the routes that the program serves for operators; undefined if no such port is configured. */
   readonly admin: HttpPort | undefined;
   /** The hosts that the public port is known by. */
   readonly isAllowedHost: HostCheck;

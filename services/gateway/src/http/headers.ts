@@ -9,7 +9,7 @@ import { parseTimestamp } from '../domain/timestamp.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** The client's key for a create; undefined if there is none. Refuses an invalid key. */
+/** Reads the client's key for a create; undefined if the client sends no key. Refuses an invalid key. */
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && KEY.test(header)) return header;
@@ -21,7 +21,9 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   });
 }
 
-/** The client's word for its own accounts; undefined: that of its token. Refuses an invalid one. */
+/**
+ * Reads the client's word for its own accounts; undefined if the label of the token counts. Refuses an invalid word.
+ */
 export function readLabel(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && LABEL.test(header)) return header;
@@ -56,7 +58,7 @@ export function readPreferredWait(header: string | string[] | undefined): number
 
 const START_WITHIN_MAX_S = 604_800;
 
-/** Reads how a create wants to wait; undefined if the client does not say it. Ignores what it does not understand. */
+/** Reads how a create wants to wait; undefined if the client does not say. Ignores unknown preferences. */
 export function readWaitPreference(header: string | string[] | undefined): WaitPreference | undefined {
   if (header === undefined) return undefined;
   const preferences = readPreferences(header);
@@ -75,7 +77,7 @@ export function readWaitPreference(header: string | string[] | undefined): WaitP
   return Object.keys(preference).length === 0 ? undefined : preference;
 }
 
-/** Writes `Preference-Applied`; an empty text if nothing was applied. */
+/** Writes `Preference-Applied`; empty if no preference was applied. */
 export function formatAppliedWait({ mode, class: applied, startWithinS, notBefore }: WaitPreference): string {
   return [
     ...(mode === undefined ? [] : [`queue=${mode}`]),

@@ -15,7 +15,7 @@ export interface ExchangeState {
   span: Span;
   /** Absent on routes that need no token. */
   principal?: Principal;
-  /** The token that was accepted; absent on routes that need none. */
+  /** The accepted token; absent on routes that do not need a token. */
   token?: string;
   /** The operator who is signed in at the operator console. */
   operator?: SignedInOperator;
@@ -44,8 +44,8 @@ export function requirePrincipal({ state }: Exchange): Principal {
 }
 
 /**
- * The label by which the objectives of the service level choose their requests: `create` makes paid work, `read` and
- * `stream` show what there is, `change` changes or ends it, and an upstream answers a `relay`.
+ * The label by which the objectives of the service level choose their requests: a `create` orders paid work, a `read`
+ * and a `stream` show it, a `change` changes or ends it, and an upstream answers a `relay`.
  */
 export type RouteKind =
   'create' | 'read' | 'stream' | 'change' | 'relay' | 'callback' | 'page' | 'console' | 'unsupported';

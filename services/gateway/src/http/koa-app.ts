@@ -37,7 +37,7 @@ export interface KoaAppOptions {
 
 const OK = 200;
 const NOT_FOUND = 404;
-/** The codes of Node for a connection that its client broke, and for what its parser of HTTP refuses. */
+/** The codes of Node for a connection that its client broke, and for requests that its HTTP parser refuses. */
 const CLIENT_CODE = /^(?:HPE_\w+|ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/;
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 /** An action on a model in Google's syntax, such as `/v1/models/x:generateContent`. An unknown action is a 404. */
@@ -73,7 +73,7 @@ export function koaApp(options: KoaAppOptions): RequestListener {
     sendAnswer(exchange);
   };
   app.on('error', (error: unknown) => {
-    // what a client breaks in its own request is no fault of ours
+    // a request that its client broke is not our fault
     const level = isBrokenByClient(error) ? 'debug' : 'warn';
     options.log[level]({ err: error }, 'a response could not be sent');
   });
@@ -107,7 +107,7 @@ function sendAnswer(exchange: Exchange): void {
   });
 }
 
-/** Reports whether the client has sent what is no HTTP, or has closed the connection. */
+/** Reports whether the client has sent something other than HTTP, or has closed the connection. */
 function isBrokenByClient(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return CLIENT_CODE.test(code);

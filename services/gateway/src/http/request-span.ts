@@ -13,7 +13,8 @@ const CLASSES: Readonly<Record<Count, TraceClass>> = {
 };
 
 /**
- * Begins the trace of a request whose route is known. What is not recorded costs a draw, and nothing if tracing is off.
+ * Begins the trace of a request once its route is known. A request that is not recorded costs one random draw, and does
+ * not even cost that if tracing is off.
  */
 export type BeginRequestSpan = (exchange: Exchange, entry: RouteEntry) => Span;
 

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock } from '@reelgate/platform/clock';
 import { NOT_AWAITED } from '@reelgate/platform/clock';
 
-/** A client that reads nothing for this long is cut off. */
+/** A client that does not read for this long is cut off. */
 const STALL_MS_MAX = 60_000;
 
 export interface SendPacedOptions {
@@ -14,8 +14,8 @@ export interface SendPacedOptions {
 }
 
 /**
- * Sends the blocks of an answer as fast as the client reads them. The next block is made once the client has taken the
- * one before, so a slow client costs no memory.
+ * Sends the blocks of an answer as fast as the client reads them. The next block is created once the client has read
+ * the one before, so a slow client does not use memory.
  */
 export async function sendPaced(
   response: ServerResponse,
@@ -35,7 +35,7 @@ export async function sendPaced(
   if (response.headersSent) response.end();
 }
 
-/** Resolves to true when the client takes more; to false if it reads nothing for too long or the answer is over. */
+/** Resolves to true when the client reads on, and to false if it does not read for too long or the answer is over. */
 async function waitForDrain(response: ServerResponse, clock: Clock, over: AbortSignal): Promise<boolean> {
   const settled = new AbortController();
   const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -178,7 +178,7 @@ interface Frame<P> {
 interface Position<P> {
   isInside(): boolean;
   expectsName(): boolean;
-  /** Returns the place of the next value, or undefined if it has none. */
+  /** Returns the place of the next value; undefined if the value is not at a place. */
   place(): P | undefined;
   inLists(): readonly number[];
   /** Passes a mark. */

@@ -17,8 +17,8 @@ export interface OrderPrice {
 }
 
 /**
- * Asks for the confirmation of a price: the client itself if it can ask its user, else by a refusal. The code in both is
- * signed. It belongs to the token, the arguments and the price, so nothing else can be ordered with it.
+ * Asks for the confirmation of a price. A client that can ask its user gets a question, any other client a refusal. The
+ * code in both is signed. It belongs to the token, the arguments and the price, so it cannot confirm another order.
  */
 export function askToConfirm(keys: readonly Secret[], order: OrderPrice, now: number): ToolQuestion {
   const [key] = keys;
@@ -34,7 +34,10 @@ export function askToConfirm(keys: readonly Secret[], order: OrderPrice, now: nu
   });
 }
 
-/** Returns the amount that a person has confirmed for these arguments; undefined if none is, or it was too long ago. */
+/**
+ * Returns the amount that a person has confirmed for these arguments; undefined if no amount is confirmed, or the
+ * confirmation is too old.
+ */
 export function readConfirmed(
   keys: readonly Secret[],
   order: Pick<OrderPrice, 'call' | 'fingerprint'>,

@@ -72,7 +72,7 @@ function toResourceLink({ id, result }: Task, uri: string): ContentBlock {
   };
 }
 
-/** A video without a thumbnail is shown without one, and so is one whose thumbnail cannot be read now. */
+/** Shows a video without its thumbnail if it does not have one or the thumbnail cannot be read now. */
 async function readThumbnail(
   { media, log }: ToolParts,
   { result }: Task,

@@ -29,7 +29,7 @@ const ACCEPTED = 'application/json, text/event-stream';
 const EVENTS_TYPE = 'text/event-stream';
 /** Nothing changes that a client could be told of, so such a stream would stay empty. */
 const REFUSED_METHOD = 'subscriptions/listen';
-/** The status that the package gives an answer whose client has left. */
+/** The status of the package for an answer to a client that has left. */
 const CLIENT_GONE = 499;
 
 const version = { const: '2.0' };
@@ -58,7 +58,10 @@ export interface McpRouteDeps {
   readonly metrics: Metrics;
 }
 
-/** The tools of this service for agents, by the Model Context Protocol. The route keeps nothing between two requests. */
+/**
+ * The tools of this service for agents, by the Model Context Protocol. The route does not keep state between two
+ * requests.
+ */
 export function mcpRoute({ parts, addresses, metrics }: McpRouteDeps): RouteEntry {
   const load = loadServer(parts, metrics);
   return {

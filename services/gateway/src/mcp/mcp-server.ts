@@ -47,8 +47,8 @@ const ANY_RESULT = standardSchema<Record<string, unknown>>(() => true, '');
 
 export interface McpServing {
   /**
-   * Waits for what the message asks for, before the package has the message: of the package a call holds 25 KB. A wait
-   * that is refused is over; the answer has the refusal.
+   * Waits if the message calls a tool that waits, before the package gets the message: a call inside the package holds
+   * 25 KB. A refused wait ends at once, and the answer has the refusal.
    */
   wait(headers: IncomingHttpHeaders, message: object, call: RequestCall, tell: TellProgress): Promise<void>;
   /** Answers one message of an admitted client. */
@@ -64,7 +64,7 @@ interface ServerDeps {
   readonly results: CountFamily<Counter>;
 }
 
-/** Opens the server. Each request has an instance of its own, so nothing is kept between two of them. */
+/** Opens the server. Each request has an instance of its own, so no state is shared between two requests. */
 export function openMcpServer(sdk: typeof sdkModule, parts: ToolParts, metrics: Metrics): McpServing {
   const tools = new Map(listTools(parts).map((tool) => [tool.name, tool]));
   const results = metrics.counter('reelgate_gateway_mcp_calls_total', 'Calls of tools over MCP by tool and result', [

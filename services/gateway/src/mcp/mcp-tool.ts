@@ -18,7 +18,7 @@ import type { SubmitOrderDeps } from '../operations/submit-order.ts';
 import type { RateCounters } from '../rate-counters/rate-counters.ts';
 import { dropEmptyArguments, readAmounts } from './tool-arguments.ts';
 
-/** The parts that tools are made of. A tool calls the operations that the HTTP routes call. */
+/** The parts that tools need. A tool calls the operations that the HTTP routes call. */
 export interface ToolParts extends SubmitOrderDeps, AwaitChangeDeps, EndTaskDeps {
   readonly media: InlineStore & ThumbnailReader;
   readonly usage: ReadUsage;
@@ -34,7 +34,7 @@ export interface ToolParts extends SubmitOrderDeps, AwaitChangeDeps, EndTaskDeps
   readonly confirmationKeys: readonly Secret[];
 }
 
-/** One message of a client whose token was checked. */
+/** One message of a client with a checked token. */
 export interface RequestCall {
   readonly principal: Principal;
   readonly requestId: string;
@@ -87,13 +87,13 @@ export interface StartedTask {
   readonly startedTaskId: string;
 }
 
-/** A question to the user, after whose answer the client repeats the call with the state. */
+/** A question to the user. The client repeats the call with the state and the answer. */
 export interface ToolQuestion {
   readonly question: string;
   readonly state: string;
 }
 
-/** Hints for the client alone. They protect nothing. */
+/** Hints for the client alone. They do not protect anything. */
 export interface ToolHints {
   readonly readOnlyHint: boolean;
   readonly destructiveHint?: boolean;

@@ -21,7 +21,7 @@ export const moneySchemas = {
 
 export const statusSchema = { type: 'string', enum: TASK_STATES } as const satisfies Schema;
 
-/** Some clients show a model the structured content alone, so it says what to call next, as the sentence does. */
+/** Some clients show a model only the structured content, so this member names the next call, as the sentence does. */
 export const nextCallSchema = {
   type: 'string',
   enum: ['video_wait'],

@@ -28,7 +28,7 @@ export const taskMethods: Readonly<Record<string, TaskMethod>> = {
     const end = isFinal(task) && !isCancelled(task) ? { result: await buildEndResult(parts, task, call) } : {};
     return { resultType: 'complete', ...encodeTaskHandle(task), ...end };
   },
-  // no task ever asks for input, so there is none to take
+  // a task never asks for input, so the update is ignored
   'tasks/update': async (parts, taskId, call) => {
     await readVideo(parts, taskId, call);
     return { resultType: 'complete' };
@@ -37,7 +37,7 @@ export const taskMethods: Readonly<Record<string, TaskMethod>> = {
     try {
       await cancelVideo(parts, taskId, call);
     } catch (error) {
-      // a cancel promises nothing: the task goes on, and is paid
+      // a cancel is only a request: the task goes on, and is paid
       if (!isProblem(error, 'task_not_cancellable')) throw error;
     }
     return { resultType: 'complete' };

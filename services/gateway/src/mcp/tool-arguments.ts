@@ -3,9 +3,9 @@ import { invalid } from '../dialects/wire/body-validator.ts';
 import type { Schema } from '../domain/schema.ts';
 
 /**
- * Returns the arguments without those that a client writes to say nothing: null, an empty text, and an empty list. Some
- * clients send every argument of a schema, and models fill the others. A required one is missing then, and its check
- * names it. An unknown name stays, and is refused.
+ * Returns the arguments without empty ones: null, an empty text, and an empty list. Some clients send every argument of
+ * a schema, and models fill in the others. A required argument that is empty is then missing, and its check names it.
+ * An unknown name stays, and is refused.
  */
 export function dropEmptyArguments({ properties }: Schema, given: unknown): unknown {
   if (given === null || given === undefined) return {};

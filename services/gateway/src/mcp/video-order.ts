@@ -55,7 +55,7 @@ export const videoArguments = {
 /** A quote has no bound. */
 export type VideoArguments = OptionalMembers<typeof videoArguments> & BoundFields;
 
-/** Decodes the arguments into the order that the HTTP routes would make of them. */
+/** Decodes the arguments into the order that the HTTP routes would decode. */
 export async function decodeVideoOrder(
   parts: ToolParts,
   { source_id: sourceId, max_amount, currency, ...args }: VideoArguments,
@@ -84,7 +84,7 @@ export async function decodeVideoOrder(
   );
 }
 
-/** A refusal then names the argument, both of the decoding and of what is done with the order later. */
+/** Lets a refusal name the argument, both while the order is decoded and later. */
 async function inToolTerms(decode: () => DecodedOrder): Promise<DecodedOrder> {
   const decoded = await inClientTerms({ clientField: toArgument }, (async () => decode())());
   return { ...decoded, clientField: (field) => toArgument(decoded.clientField(field)) };

@@ -7,7 +7,7 @@ import type { Catalogue } from '../domain/catalogue.ts';
 import { chooseDefaults } from '../domain/model-defaults.ts';
 import type { Model } from '../domain/model-defaults.ts';
 
-/** A token whose models are listed, and the request that they are listed for. */
+/** The token to list models for, and the request that asks for the list. */
 export interface TokenCaller extends AccountCaller {
   readonly tokenId: string;
 }
@@ -16,7 +16,7 @@ export interface TokenCaller extends AccountCaller {
 export interface VideoModel {
   readonly id: string;
   readonly operations: readonly PlainKind[];
-  /** The limits of a generation; undefined if the model makes none. */
+  /** The limits of a generation; undefined if the model has no generations. */
   readonly generation: GenerationLimits | undefined;
   /** The amount of an order is the sum of these prices over its quantities. */
   readonly prices: readonly ModelPrice[];
@@ -122,7 +122,7 @@ function toGenerationLimits(
   };
 }
 
-/** A quantity that the operation does not count costs nothing there. */
+/** A quantity that the operation does not count is free. */
 function listPrices({ kind, counts }: ModelOperation, { prices }: PriceSheet): readonly ModelPrice[] {
   return prices
     .filter(({ unit }) => (unit !== 'input_second' || counts.inputSeconds) && (unit !== 'input_image' || counts.images))

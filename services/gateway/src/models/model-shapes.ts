@@ -20,7 +20,7 @@ export interface ModelShape {
 const OWNER = 'reelgate';
 /** These clients require a creation time, which the gateway does not know. */
 const UNKNOWN_TIME = '1970-01-01T00:00:00Z';
-/** OpenRouter's price of a model that has none in advance. */
+/** OpenRouter's price of a model without a price in advance. */
 const UNKNOWN_PRICE = '-1';
 const METHODS = ['generateContent', 'streamGenerateContent'] as const;
 

@@ -15,7 +15,7 @@ export interface VideoModelRouteParts {
   readonly videoModels: VideoModels;
 }
 
-/** The catalogue of video models: what the token may order from, within which limits and at which prices. */
+/** The catalogue of video models: the models that the token may order from, with their limits and prices. */
 export function videoModelRoutes({ videoModels }: VideoModelRouteParts): RouteEntry[] {
   const list = (path: string, operationId: string): RouteEntry =>
     jsonRoute({

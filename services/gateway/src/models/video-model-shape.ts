@@ -138,7 +138,7 @@ function listFrames({ roles }: MediaLimits): readonly string[] {
   return FRAMES.filter((role) => (roles[role] ?? 0) > 0);
 }
 
-/** The prices that the names of OpenRouter can express: those of a second and of a request. */
+/** The prices that OpenRouter's names can express: per second and per request. */
 function toSkus(prices: readonly ModelPrice[]): Readonly<Record<string, string>> {
   const own = prices.filter(({ operation }) => operation === 'generation');
   return Object.fromEntries(

@@ -4,7 +4,7 @@ import type { Principal } from '../clients/billing-client.ts';
 import type { Principals, TokenCall } from './principals.ts';
 import { isTokenRefusal } from './watch-token.ts';
 
-/** A token that was accepted, and whose it is. */
+/** An accepted token and its owner. */
 export interface AcceptedToken {
   readonly token: string;
   readonly principal: Principal;

@@ -3,13 +3,13 @@ import type { Clock } from '@reelgate/platform/clock';
 
 /** Of all addresses together, so that billing has a bounded load. */
 const ALL = { burst: 500, perSecond: 200 };
-/** Of one address. Two of them could use up what the whole refills. */
+/** Of one address. Two addresses could use up the whole refill. */
 const SHARE = { burst: 250, perSecond: 100 };
 /** The part of the whole that only the first look-ups of an address can take. */
 const RESERVE = 200;
 /** The first look-ups of an address. Twenty addresses would have to work together to use up the reserve. */
 const FIRST = { burst: 10, perSecond: 1 };
-/** Addresses whose shares are known; the one that was quiet for longest is forgotten. */
+/** Addresses with known shares. The address that was quiet for longest is forgotten. */
 const ADDRESSES_MAX = 10_000;
 
 /** The outcome of a request to look up a token. */
@@ -21,8 +21,9 @@ export interface LookUpBudget {
 }
 
 /**
- * Each address has a share of its own, and all together have a bound. A reserve of it is kept for addresses that have
- * hardly looked anything up, and what refills goes there first: however much others ask, a new client gets in.
+ * Each address has a share of its own, and all addresses together have a bound. A part of the bound is reserved for
+ * addresses that have hardly looked anything up, and refills go there first. However much others ask, a new client gets
+ * in.
  */
 export function openLookUpBudget(clock: Clock): LookUpBudget {
   const all = openLeakyBucket(ALL, clock);

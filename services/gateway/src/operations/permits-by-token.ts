@@ -1,11 +1,11 @@
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import type { Semaphore } from '@reelgate/platform/limits/semaphore';
 
-/** Bounds what is open at once: of the process, and of each token. */
+/** Bounds the number of streams or sessions that the process, and each token, has open. */
 export interface PermitsByToken {
   /**
-   * Takes a permit of the token, and one of each token that made it, until they are released. If one has none, takes
-   * none and says which bound is reached.
+   * Takes a permit of the token, and one of each token that created it, until they are released. If one of them has no
+   * permit left, takes no permit and reports which bound is reached.
    */
   tryAcquire(tokenId: string, ...makerIds: readonly string[]): { release(): void } | FullPermits;
   inUse(): number;

@@ -27,7 +27,7 @@ export interface Principals {
    * checked every ten seconds.
    */
   of(key: string, call: TokenCall): MaybePromise<Principal>;
-  /** Forgets a token and what it made, so that the next request of each checks it again. */
+  /** Forgets a token and the tokens that it created, so that the next request of each checks it again. */
   drop(tokenId: string): void;
 }
 

@@ -38,7 +38,7 @@ export interface ChargeReading {
   readonly isLasting: boolean;
 }
 
-/** Reads what tasks hold and cost. A reading never fails: without an answer of billing it has no charge. */
+/** Reads the holds and costs of tasks. A reading never fails: without an answer of billing it has no charge. */
 export interface ChargeReader {
   /** At once if it is known. Waits a quarter of a second for the charge of a task that has just ended. */
   read(task: Task, caller: AccountCaller): MaybePromise<ChargeReading>;
@@ -133,7 +133,7 @@ export function cacheCharges(ask: ReadTaskCharges, { clock, log }: CacheChargesD
   };
 }
 
-/** A call that was made while the task ran may say less than one that is made after its end. */
+/** A call that began while the task ran may return less than a call after its end. */
 function toPendingKey(task: Task): string {
   return isFinal(task) ? task.id : `${task.id} running`;
 }

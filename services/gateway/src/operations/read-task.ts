@@ -23,8 +23,8 @@ const PROMPT_COPIES = 4;
 
 export interface TaskReader {
   /**
-   * Reads a task of its account, at most a second old: at once if it is cached. Refuses with a Problem if there is
-   * none.
+   * Reads a task of its account, at most a second old: at once if it is cached. Refuses with a Problem if the task does
+   * not exist.
    */
   read(task: TaskRef, requestId: string, span?: Span): MaybePromise<Task>;
   /** Makes the next read call the tasks service, and drops the answer of a call that is running. */
@@ -42,7 +42,7 @@ type Answer = ({ readonly task: Task } | { readonly absent: Problem }) & {
   readonly freshMs: number;
 };
 
-/** Answers polls from memory: at most one call per task at a time, whatever the number of readers. */
+/** Answers polls from memory: at most one call per task at a time, for any number of readers. */
 export function cacheTaskReads(tasks: TasksClient, clock: Clock): TaskReader {
   const answers = new LRUCache<string, Answer>({ maxSize: WEIGHT_MAX, sizeCalculation: weigh });
   const pending = new Map<string, Promise<Task>>();
@@ -104,8 +104,8 @@ function weigh(answer: Answer): number {
 }
 
 /**
- * Drops the least recently used entries that are stale. Called whenever an entry is added, it keeps a cache as small as
- * what is read; otherwise the cache would grow to its limit with entries that no read uses.
+ * Drops the least recently used entries that are stale. It runs whenever an entry is added, and so keeps the cache as
+ * small as the set of tasks that are read; otherwise the cache would grow to its limit with entries that no read uses.
  */
 export function dropStale<V extends object>(cache: LRUCache<string, V>, isStale: (value: V) => boolean): void {
   for (let dropped = 0; dropped < DROPPED_MAX; dropped += 1) {

@@ -9,7 +9,9 @@ const CONSOLE_STREAMS_PER_SESSION_MAX = 4;
 
 /** Bounds the streams of one kind that are open: in all, and of each holder. */
 export interface StreamPermits {
-  /** Takes a permit of the holder and of the makers of its token until it is released; refuses with a Problem. */
+  /**
+   * Takes a permit of the holder and of the tokens that created its token until it is released. Refuses with a Problem.
+   */
   acquire(holder: string, ...makers: readonly string[]): { release(): void };
 }
 
@@ -52,7 +54,7 @@ export function openConsoleStreamPermits(
 interface StreamBounds {
   readonly total: number;
   readonly perHolder: number;
-  /** The messages of refusals when the holder, a maker of its token, or the gateway is at its limit. */
+  /** The messages of refusals when the holder, a token that created its token, or the gateway is at its limit. */
   readonly refusals: { readonly holder: string; readonly maker: string; readonly gateway: string };
 }
 

@@ -30,13 +30,13 @@ export interface SubmitOrderDeps {
 export interface Submission {
   readonly principal: Principal;
   readonly decoded: DecodedOrder;
-  /** The client's word for its own accounts; undefined: that of its token. */
+  /** The client's word for its own accounts; undefined if the label of the token counts. */
   readonly label: string | undefined;
   readonly requestId: string;
   readonly span?: Span | undefined;
   /** The client's key for this create, with a digest of the request. */
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
-  /** The way in which it waits while no channel takes it; undefined: as the token says. */
+  /** The way in which it waits while no channel takes it; undefined if the token decides. */
   readonly wait: WaitPreference | undefined;
   /** Called right before the order is sent. From then on a failure leaves it uncertain whether a task exists. */
   readonly onSubmit: () => void;

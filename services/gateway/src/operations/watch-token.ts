@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { isProblem } from '@reelgate/platform/problem';
 import type { Problem, ProblemKind } from '@reelgate/platform/problem';
 
-/** With a token read no longer ago than `SESSION_FRESH_MS`, what a revoked token began ends within two seconds. */
+/** With a token read no longer ago than `SESSION_FRESH_MS`, streams of a revoked token end within two seconds. */
 const CHECK_EVERY_MS = 900;
 /** Refusals of a token. Any other error does not tell whether the token is valid. */
 const REFUSALS: ReadonlySet<ProblemKind> = new Set<ProblemKind>(['unauthenticated', 'forbidden', 'not_found']);

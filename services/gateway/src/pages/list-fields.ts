@@ -3,7 +3,7 @@ import type { Schema } from '../domain/schema.ts';
 /** A member of a body, such as `error.code` or `data[].id`. */
 export interface Field {
   readonly name: string;
-  /** Such as `string or integer`; empty if the schema says none. */
+  /** Such as `string or integer`; empty if the schema has no type. */
   readonly type: string;
   /** True if every shape of the body requires it. */
   readonly isRequired: boolean;
@@ -60,8 +60,8 @@ function listInnerFields({ name, isRequired }: Field, variants: readonly Schema[
 }
 
 /**
- * The alternatives of a schema, each with the members that all of them have; the schema itself if it has none. Null says
- * only that the member may be left out.
+ * Returns the alternatives of a schema, each with the members that all of them have; the schema itself if it has no
+ * alternatives. Null means only that the member may be left out.
  */
 function listShapes(schema: Schema): Schema[] {
   const alternatives = listAlternatives(schema);

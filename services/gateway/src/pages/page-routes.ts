@@ -38,7 +38,7 @@ code { background: #eee; padding: 0 .25em; }
 </html>
 `;
 
-/** A page loads only what this service serves, and no other site can frame it. */
+/** A page loads only files of this service, and no other site can frame it. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -81,7 +81,7 @@ const writePage = (root: string): string => `<!doctype html>
 </html>
 `;
 
-/** The OpenAPI document, and a page that shows it. The page loads nothing from another host. */
+/** The OpenAPI document, and a page that shows it. The page does not load files from another host. */
 export function pageRoutes(described: readonly RouteEntry[], publicUrl: string): RouteEntry[] {
   const page = (route: string, operationId: string, summary: string, handle: RouteEntry['handle']): RouteEntry => ({
     kind: 'page',

@@ -4,12 +4,12 @@ import { findRoute } from './find-route.ts';
 import { listFields } from './list-fields.ts';
 
 const NAME = 'reelgate-video';
-/** The catalogue says what a model can do and costs. The list has only names, so it comes second. */
+/** The catalogue has the limits and prices of a model. The list has only names, so it comes second. */
 const MODEL_PATHS = ['/v1/videos/models', '/v1/models'] as const;
 const EXAMPLE = { model: 'Alpha-H3', prompt: 'a red boat at dawn', seconds: '5' };
 /** The fields of a create that bound its price. */
 const BOUND = { max_amount: '1.00', currency: 'USD' };
-/** The statuses that say nothing against a repeat with the same key. */
+/** The statuses after which a repeat with the same key is safe. */
 const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 503]);
 
 const HEAD = `---
@@ -30,7 +30,7 @@ description: >-
 
 The steps use variables of one shell. Set them again in another shell.`;
 
-/** A skill for agents: how a video is made at a known price. Its routes and fields are those of the table. */
+/** A skill for agents: how to create a video at a known price. Its routes and fields are those of the table. */
 export function writeVideoSkill(routes: readonly RouteEntry[]): string {
   return (
     [

@@ -1,7 +1,7 @@
 import { dialects } from '../dialects/index.ts';
 import type { EnvelopeName } from '../domain/envelope-name.ts';
 
-/** The routes without a dialect, also among those of one; a dialect names its own. */
+/** The routes without a dialect, also among the paths of a dialect. A dialect names its own envelope. */
 const OTHERS: readonly (readonly [RegExp, EnvelopeName])[] = [
   [/^(\/api)?\/v1\/messages(\/|$)/, 'anthropic'],
   [/^(\/upload)?\/v1(alpha|beta)(\/|$)/, 'google'],

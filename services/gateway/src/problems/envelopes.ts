@@ -14,11 +14,11 @@ export interface Refusal {
 }
 
 /**
- * OpenRouter's clients know 402 as the lack of money. They repeat every 5xx for an hour, whatever `x-should-retry` says,
- * so a refusal that must not be repeated is a 424, which they show at once.
+ * OpenRouter's clients read 402 as the lack of money. They repeat every 5xx for an hour, even with `x-should-retry:
+ * false`, so a refusal that must not be repeated is a 424, which they show at once.
  */
 const OPENROUTER_STATUSES = { noMoney: 402, notToRepeat: 424 } as const;
-/** The statuses that only rows have whose refusals must not be repeated. */
+/** The statuses with which no refusal may be repeated. */
 const NEVER_REPEATED: ReadonlySet<number> = new Set([501, 502, 504]);
 
 /** Returns the row of a refusal with the status that one family of clients knows. */

@@ -58,8 +58,8 @@ const SEED_MAX = 2 ** 32 - 1;
 const FPS_MAX = 240;
 
 /**
- * The wishes that only some generators have a control for, as a body is checked for them and as they are documented. The
- * answer lists those that nothing follows.
+ * Optional fields that only some generators support, as a body is checked for them and as they are documented. The
+ * answer lists the fields that no generator uses.
  */
 export const controlSchemas = {
   seed: {

@@ -48,7 +48,7 @@ export function readForm(
   return { fields: Object.fromEntries(body), firstFrame };
 }
 
-/** Returns nothing if no field of a body has such a part. */
+/** Returns undefined if no field of a body has such a part. */
 function findPlace(name: string): Place | undefined {
   if (!name.includes('[')) return { field: name, as: 'whole' };
   const [, field = '', part = '', deeper = ''] = INNER.exec(name) ?? [];
@@ -94,8 +94,8 @@ function pickFrameFile(files: readonly FormFile[]): FormFile | undefined {
 }
 
 /**
- * Rebuilds the items from flattened fields. Without an index nothing marks the end of an item, so a key that the item
- * already has starts the next one.
+ * Rebuilds the items from flattened fields. Without an index the end of an item is not marked, so a key that the item
+ * already has starts the next item.
  */
 function regroup(flattened: readonly (readonly [string, string])[]): readonly object[] {
   const items: Map<string, unknown>[] = [];

@@ -34,7 +34,7 @@ const inputReferences = {
   description: 'Pictures, videos and sound to follow, which are no frames.',
 } as const satisfies Schema;
 
-/** The fields that mean here what they mean everywhere, as a body is checked for them and as they are documented. */
+/** The fields with the same meaning as in other dialects, as a body is checked for them and as they are documented. */
 export const plainSchemas = {
   frame_images: {
     type: 'array',

@@ -25,7 +25,7 @@ const RIGHT_FIELDS: RightFields = {
   source: 'send source_task_id to /v1/videos',
 };
 
-/** Fields of OpenRouter that mean nothing here, or something else. */
+/** Fields of OpenRouter that have no meaning here, or a different one. */
 const REFUSED: Readonly<Record<string, string>> = {
   callback_url: 'is not called: events have the form and the signature of this service; send webhook_url',
   previous_job_id:

@@ -63,7 +63,7 @@ export const videoSchema = {
 
 type OpenRouterVideo = TypeOf<typeof videoSchema>;
 
-/** A repeated create has the same answer, so it says nothing of the state. */
+/** Leaves out the state, because a repeated create has the same answer. */
 export function encodeCreated(task: Task, links: Links): TypeOf<typeof createdSchema> {
   return { id: task.id, polling_url: toPollingUrl(task, links), status: 'pending' };
 }

@@ -4,7 +4,7 @@ import { decodeOpenRouter } from './decode.ts';
 import { createBody } from './documented-body.ts';
 import { createdSchema, encodeCreated, encodeVideo, videoSchema } from './encode.ts';
 
-/** The videos API of OpenRouter, whose clients have the base address `/api/v1`. */
+/** The videos API of OpenRouter. Its clients have the base address `/api/v1`. */
 export const openrouter: Dialect = {
   name: 'Videos (OpenRouter shape)',
   refusals: { envelope: 'openrouter', from: '/api/v1' },

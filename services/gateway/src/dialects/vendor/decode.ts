@@ -49,7 +49,7 @@ export function decodeContextIr(body: ClientBody): DecodedOrder {
   });
 }
 
-/** Returns the JSON of a body. These paths take nothing else. */
+/** Returns the JSON of a body. These paths do not accept forms. */
 function readJson(body: ClientBody): unknown {
   return 'json' in body ? body.json : undefined;
 }

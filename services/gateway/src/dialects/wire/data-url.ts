@@ -8,8 +8,8 @@ const DATA_URL_HEAD = /^data:((?:[a-z]+\/[a-z0-9.+-]+)?)((?:;[a-z0-9-]+=[^;,"]*)
 const HEAD_CHARACTERS_MAX = 256;
 
 /**
- * Types that say nothing about the bytes. The parser of forms assumes `text/plain` for a part without a type, as
- * Python's `requests` sends it.
+ * Types that do not describe the bytes. The parser of forms assumes `text/plain` for a part without a type, as Python's
+ * `requests` sends it.
  */
 const UNSPECIFIC_TYPES: ReadonlySet<string> = new Set(['application/octet-stream', 'text/plain']);
 
@@ -43,8 +43,8 @@ export function isBareBase64(text: string): boolean {
 }
 
 /**
- * Reads a declared type; empty if it says nothing. Refuses a type of another family. The media service checks the bytes
- * themselves.
+ * Reads a declared type; empty if it does not describe the bytes. Refuses a type of another family. The media service
+ * checks the bytes themselves.
  */
 export function readDeclaredType(declared: string, kind: MediaKind, field: string): string {
   const declaredType = declared.toLowerCase();

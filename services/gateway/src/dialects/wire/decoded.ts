@@ -24,7 +24,7 @@ export interface DecodedParts extends Beside {
   readonly items: readonly DecodedItem[];
   /** The client's names for fields of the order, where they differ. */
   readonly names?: Readonly<Record<string, string>>;
-  /** Every field of an open dialect, for the refusal of an unknown one. A strict dialect lists none here. */
+  /** Every field of an open dialect, for the refusal of an unknown field. A strict dialect lists no fields here. */
   readonly known?: readonly string[];
   readonly right?: RightFields;
 }

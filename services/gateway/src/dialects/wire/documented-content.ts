@@ -64,7 +64,7 @@ export const baseContent: Schema = array(
   { contains: roleIs('base_video'), minContains: 1, maxContains: 1, allOf: [{ contains: text }] },
 );
 
-/** Without media, a ratio other than adaptive is required. With media, any ratio or none is valid. */
+/** Without media, a ratio other than adaptive is required. With media, the ratio can be any or absent. */
 export const ratioRule: Schema = {
   anyOf: [
     { required: ['ratio'], properties: { ratio: { not: { const: 'adaptive' } } } },

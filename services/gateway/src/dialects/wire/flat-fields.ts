@@ -101,7 +101,7 @@ function readWholeSeconds(field: string, value: string | number | undefined): nu
   throw invalid(field, `must be a whole number of seconds, such as "5"; it is ${given}`);
 }
 
-/** The flat prompt as a content item; none if the content already has the same text. */
+/** The flat prompt as a content item; empty if the content already has the same text. */
 export function readPrompt(prompt: string | undefined, content: readonly WireItem[]): DecodedItem[] {
   const texts = content.flatMap((item) => (item.type === 'text' ? [item.text] : []));
   if (prompt === undefined || (prompt.trim() === '' && texts.length > 0)) return [];
@@ -149,7 +149,10 @@ const METADATA_MEMBERS_MAX = 16;
 const METADATA_NAME_CHARACTERS_MAX = 64;
 const METADATA_CHARACTERS_MAX = 512;
 
-/** The fields of the open dialects that say nothing about the video, as a body is checked for them and as they are documented. */
+/**
+ * The fields of the open dialects that do not describe the video, as a body is checked for them and as they are
+ * documented.
+ */
 export const clientSchemas = {
   n: { const: 1, description: 'A create makes one video.' },
   user: {

@@ -143,7 +143,7 @@ export const ignoredSchema = {
   description: 'The fields of the create that no generator of the model takes, and that changed nothing.',
 } as const satisfies Schema;
 
-/** Lists the optional fields of a create that went to no generator; undefined if there are none. */
+/** Lists the optional fields of a create that no generator received; undefined if there are no such fields. */
 export function encodeIgnored({ order }: Task): string[] | undefined {
   const { optionalExtra = [], extraJson = '' } = order ?? {};
   if (optionalExtra.length === 0) return undefined;

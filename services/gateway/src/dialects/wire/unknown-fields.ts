@@ -81,8 +81,8 @@ const MEANINGS: readonly (readonly [RegExp, (right: RightFields) => string])[] =
 ];
 
 /**
- * The members of `metadata` are the client's own. These are none: they are fields of a dialect, or change the video in
- * other APIs. They are compared without case and signs.
+ * The members of `metadata` belong to the client. These names are refused there: they are fields of a dialect, or
+ * change the video in other APIs. They are compared without case and signs.
  */
 const NO_METADATA: ReadonlySet<string> = new Set(
   [
@@ -135,7 +135,7 @@ const BOUNDS: ReadonlySet<string> = new Set(
   ].map(toPlainName),
 );
 
-/** The fields of a dialect, by what becomes of them. */
+/** The fields of a dialect, grouped by how they are handled. */
 export interface FieldTable {
   /** Every field that the dialect knows. */
   readonly known: readonly string[];
@@ -147,9 +147,9 @@ export interface FieldTable {
 }
 
 /**
- * Encodes the fields that only a generator can know. Refuses a field that can be none of them: one that is written like
- * a known one, one that is no text, number or flag, and one with an address, which would not come through the protected
- * path of media.
+ * Encodes the fields that only a generator can know. Refuses a field that cannot be one: a name that resembles a known
+ * field, a value that is not a text, number or flag, and a value with an address, which would bypass the protected path
+ * of media.
  */
 export function readExtra(
   body: object,
@@ -183,7 +183,10 @@ export function refuseUnknown(field: string, known: readonly string[], right?: R
   );
 }
 
-/** Says what to send in place of an unknown field: a known one with a like name, or one that means the same. */
+/**
+ * Describes the field to send in place of an unknown field: a known field with a similar name, or one with the same
+ * meaning.
+ */
 export function describeRightField(field: string, known: readonly string[], right: RightFields = RIGHT_FIELDS): string {
   const plain = toPlainName(field.replace(/\[.*$/s, '').slice(0, SHOWN_CHARACTERS_MAX));
   if (known.includes(field)) return 'leave it out, or name a model whose generator takes it';
@@ -223,7 +226,7 @@ function countEdits(from: string, to: string): number {
   return read(from.length, to.length);
 }
 
-/** Refuses metadata that would change the video or bound its price elsewhere, because here they change nothing. */
+/** Refuses metadata that changes the video or bounds its price in other APIs, because it has no effect here. */
 export function assertMetadata(metadata: object | undefined, field = 'metadata'): void {
   const names = Object.keys(metadata ?? {});
   const bound = names.find(meansBound);

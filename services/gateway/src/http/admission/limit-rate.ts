@@ -8,7 +8,7 @@ import type { Verdict } from '../../domain/sliding-window.ts';
 import type { Exchange } from '../http-exchange.ts';
 import type { Count } from '../routes/route.ts';
 
-/** Requests of the console do not use up what the programs of a token may send. */
+/** Requests of the console do not use up the limits of the programs of a token. */
 const CONSOLE_PER_MINUTE = 1200;
 
 type LimitedCount = Exclude<Count, 'console'>;
@@ -25,8 +25,8 @@ interface RateDeps {
 }
 
 /**
- * Counts a request against the limit of its token and of those that made it, and sets the rate limit headers to the one
- * that decides. Refuses it over any of the limits.
+ * Counts a request against the limit of its token and of the tokens that created it, and sets the rate limit headers to
+ * the limit that decides. Refuses a request beyond any of the limits.
  */
 export function limitRate(deps: RateDeps, { res }: Exchange, principal: Principal, counts: Count): MaybePromise<void> {
   return takeRate(deps, principal, counts, ({ limit, remaining, resetMs }) => {

@@ -7,7 +7,7 @@ import type { Principals } from '../../operations/principals.ts';
 import { isTokenRefusal, watchToken } from '../../operations/watch-token.ts';
 import type { Exchange } from '../http-exchange.ts';
 
-/** A watch takes some microseconds to begin, so most requests have none. */
+/** A watch takes some microseconds to begin, so most requests are not watched. */
 const SHORT_MS = 900;
 
 /** The parts that watch whether a token still has its access. */
@@ -32,8 +32,8 @@ export function watchAccess(
 }
 
 /**
- * Closes the connection once the token of the request has lost its access, as if the client had left: it pays for what
- * it has got. A request that ends soon is not watched.
+ * Closes the connection once the token of the request has lost its access, as if the client had left. The client pays
+ * for the part that it has received. A request that ends soon is not watched.
  */
 export function closeWithoutAccess(parts: AccessParts, exchange: Exchange): void {
   let over: AbortController | undefined;

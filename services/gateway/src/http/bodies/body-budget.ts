@@ -32,7 +32,7 @@ export interface CountedBody {
   waitForTurn(declared: number, signal: AbortSignal): Promise<boolean>;
   /** Expects the bytes from now on. The body can be stopped until it is complete. */
   begin(stop: (why: StopReason) => void): void;
-  /** Counts bytes that have arrived, and those of them that are held. False if there is no room for them. */
+  /** Counts bytes that have arrived and bytes that are held. Returns false if there is no room for them. */
   take(arrived: number, held: number): boolean;
   /** The gateway itself does not read for now, so the silence of the client is not counted. */
   pause(): void;
@@ -67,7 +67,7 @@ interface OwnedBodies {
   readonly isOperator: boolean;
   used: number;
   bodies: number;
-  /** Permits by declared bytes. They order the bodies of this owner, and keep nothing from others. */
+  /** Permits by declared bytes. They order the bodies of this owner and do not delay other owners. */
   turns: Semaphore | undefined;
   /** Called when the owner has no body any more. */
   readonly forget: () => void;
@@ -185,7 +185,7 @@ function openMemory(bytesMax: number, arrivals: Arrivals<Body>): Memory {
   const stopLargest = (gives: (other: Body) => boolean): boolean => {
     const largest = findLargest(arrivals, gives);
     if (largest === undefined) return false;
-    // what is stopped drops its bytes
+    // a stopped body drops its bytes
     add(largest, -largest.held);
     largest.stop?.('busy');
     return true;

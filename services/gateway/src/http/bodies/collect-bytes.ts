@@ -11,8 +11,9 @@ export interface CollectedBytes {
 }
 
 /**
- * Collects bytes in about as much memory as they have. A buffer takes some hundred bytes besides its own, so a body that
- * comes byte by byte would take more than a hundred times its size. A block is as large as what came before it.
+ * Collects bytes in about as much memory as they have. A buffer takes some hundred bytes in addition to its own, so a
+ * body that arrives byte by byte would take more than a hundred times its size. A block is as large as all bytes before
+ * it.
  */
 export function collectBytes(): CollectedBytes {
   let chunks: Buffer[] = [];

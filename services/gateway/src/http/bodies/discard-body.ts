@@ -15,8 +15,8 @@ const LINGER_BYTES_MAX = 64 * MIB;
 /** The short rest of a refused body has this long to arrive. */
 const REST_MS_MAX = 10_000;
 /**
- * The speeds at which the refused bodies of one owner, and those of all owners, are discarded. More would cost others'
- * requests their time, because each 64 MB that Node.js reads make V8 collect its whole heap.
+ * The speeds at which the refused bodies of one owner, and of all owners, are discarded. Higher speeds would delay
+ * other requests, because V8 collects its whole heap after each 64 MB that Node.js reads.
  */
 const OF_OWNER: PaceLimit = { perSecond: 8 * MIB, atOnce: 16 * MIB };
 const OF_ALL: PaceLimit = { perSecond: 16 * MIB, atOnce: 32 * MIB };
@@ -30,7 +30,9 @@ interface PaceLimit {
 /** Reads and discards the rest of a body, as fast as all that are discarded may arrive. */
 export type DiscardBody = (request: Readable, owner: string) => void;
 
-/** The refused bodies of an owner share one speed, and so do those of all. A body beyond it waits. */
+/**
+ * The refused bodies of an owner share one speed, and all refused bodies share another. A body beyond the speed waits.
+ */
 export function newDiscards(clock: Clock): DiscardBody {
   const all = newPace(clock, OF_ALL);
   const owners = new Map<string, Pace>();

@@ -38,7 +38,7 @@ export function dropByteOrderMark(body: Buffer): Buffer {
     : body;
 }
 
-/** Parses the JSON of a request that names what to do. It must be UTF-8 and within the bounds. */
+/** Parses the JSON of a request that is not a call to a model. It must be UTF-8 and within the bounds. */
 export function parseJson(bytes: Buffer): unknown {
   try {
     return parseBoundedJson(bytes, SMALL_JSON);

@@ -12,7 +12,7 @@ import { readRawBody, receiveBody } from './receive-body.ts';
 import type { ReceiveOptions } from './receive-body.ts';
 import type { Sink } from './unpack-body.ts';
 
-/** A content type of JSON, or none, with whatever parameters follow. */
+/** Matches the content type of JSON, or an empty one, with any parameters. */
 const JSON_TYPE = /^\s*(?:application\/(?:[\w.-]+\+)?json\s*)?(?:;|$)/i;
 /** A longer text in a form has to be a file. This much holds the base64 of a picture of 30 MiB. */
 const FIELD_BYTES_MAX = 41 * 1024 * 1024;
@@ -57,7 +57,7 @@ async function receiveForm(request: IncomingMessage, options: ReceiveOptions): P
 
 type Parser = InstanceType<typeof Busboy>;
 
-/** A part without a file name is a file if its media type is that of a file. */
+/** A part without a file name is a file if it has the media type of a file. */
 function isPartAFile(_name: string | undefined, mediaType: string | undefined, fileName: string | undefined): boolean {
   return fileName !== undefined || FILE_TYPES.test(mediaType ?? '');
 }

@@ -12,7 +12,7 @@ const LIMITS = { fieldNameSize: 100, fieldSize: 1024, fields: 8, files: 1, parts
 const FILE_FIELD = 'file';
 /** The parts of a form apart from the bytes of its file. */
 const FORM_BYTES_MAX = 64 * 1024;
-/** The memory that a streamed file takes here, whatever its size: the buffers of the two connections and the parser. */
+/** The memory that a streamed file of any size takes here: the buffers of the two connections and the parser. */
 const STREAM_BYTES = 512 * 1024;
 
 /** The fields of a form, and the name of its file as the client sent it. */
@@ -46,8 +46,8 @@ export function assertForm(headers: IncomingHttpHeaders): void {
 }
 
 /**
- * Reads a form with one file, whose bytes are passed on as they arrive and never held whole. Resolves when `takeFile`
- * has resolved. The rest of a refused form stays unread.
+ * Reads a form with one file. The bytes of the file are passed on as they arrive and never held whole. Resolves when
+ * `takeFile` has resolved. The rest of a refused form stays unread.
  */
 export async function receiveFileForm(request: IncomingMessage, options: FileFormOptions): Promise<FileForm> {
   const { bytesMax } = options;

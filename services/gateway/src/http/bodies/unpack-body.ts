@@ -9,7 +9,7 @@ const SHOWN_MAX = 40;
 /** Consumes a chunk. The next one comes when it has resolved. */
 export type Sink = (chunk: Buffer) => Promise<unknown> | undefined;
 
-/** Reads how a body is packed; undefined if it is not. Refuses what cannot be unpacked. */
+/** Reads the packing of a body; undefined if the body is not packed. Refuses a packing that cannot be undone. */
 export function readUnpacker({ 'content-encoding': encoding = '' }: IncomingHttpHeaders): OpenUnpacker | undefined {
   if (!isPacked({ 'content-encoding': encoding })) return undefined;
   const open = findUnpacker(encoding);

@@ -115,7 +115,7 @@ function toCsvStatement({ groupBy, splitBy }: UsageQuestion, { groups, currency 
   const labels = [groupBy, ...(splitBy === undefined ? [] : [splitBy])].flatMap((one) =>
     one === 'token' ? ['token', 'name'] : [one],
   );
-  // a new column is the last one, so that those of older files keep their places
+  // a new column goes last, so that the columns of older files keep their places
   const head = [...labels, 'amount', 'currency', ...USAGE_COUNTS, ...CHARGED_PARTS];
   const rows = groups.map((sum) => [
     ...Object.values({ ...toGroupLabel(groupBy, sum), ...toSplitLabel(splitBy, sum) }),

@@ -49,7 +49,7 @@ export function callbackRoutes(parts: CallbackRouteParts): RouteEntry[] {
   ];
 }
 
-/** Answers a challenge at once. Any other callback makes the tasks service poll the task. */
+/** Answers a challenge at once. Any other callback lets the tasks service poll the task. */
 async function receiveCallback(parts: CallbackRouteParts, exchange: Exchange): Promise<void> {
   const token = exchange.params['token'] ?? '';
   const name = readSignedName(parts.callbackKeys, token);
@@ -125,7 +125,9 @@ function toObjectOrEmpty(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-/** The refusal of every invalid address. It is always the same, so that it tells nothing about the address. */
+/**
+ * The refusal of every invalid address. It is always the same, so that it does not reveal anything about the address.
+ */
 function invalidAddress(): Problem {
   return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this address' });
 }

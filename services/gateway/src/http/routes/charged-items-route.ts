@@ -21,7 +21,7 @@ export const FILE_ITEMS_MAX = 100_000;
 /** The last page of a full file may be short. */
 const FILE_PAGES_MAX = FILE_ITEMS_MAX / ITEMS_MAX + 1;
 const AFTER_CHARACTERS_MAX = 300;
-// a new column is the last one, so that those of older files keep their places
+// a new column goes last, so that the columns of older files keep their places
 const HEAD = [
   ...['settled_at', 'id', 'model', 'token', 'token_name', 'basis', 'amount', 'currency'],
   ...USAGE_COUNTS,

@@ -158,7 +158,7 @@ function requireResult(task: Task, now: number): NonNullable<Task['result']> {
   return task.result;
 }
 
-/** The policy of the console's pages allows no other origin, such as that of a bucket. */
+/** The policy of the console's pages does not allow another origin, such as a bucket. */
 function isFromPage({ path }: Exchange): boolean {
   return path.startsWith('/console/');
 }

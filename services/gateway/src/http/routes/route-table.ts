@@ -22,7 +22,7 @@ export interface FoundRoute {
 }
 
 export interface RouteTable {
-  /** The first route that matches; undefined if there is none. */
+  /** Returns the first route that matches; undefined if no route matches. */
   find(method: string, path: string): FoundRoute | undefined;
   /** The methods that a path allows, sorted; empty if no route has the path. */
   methodsAt(path: string): readonly string[];
@@ -42,7 +42,7 @@ const HEAD_SEGMENTS = 2;
 
 /**
  * The router tries the pattern of every route, which takes 10 µs for each request with 60 routes. The table finds a
- * path without parameters in a map, and tries for any other path only the patterns whose first segments fit. It
+ * path without parameters in a map, and tries for any other path only the patterns with the same first segments. It
  * compiles a pattern when a request first needs it, which takes 15 % off the start of the program.
  */
 export function routeTable(routes: readonly RouteEntry[]): RouteTable {
@@ -83,7 +83,7 @@ function newRow(router: Router, entry: RouteEntry, modelActions: readonly string
   return {
     entry,
     modelActions,
-    // a single path makes a single layer
+    // one path registers one layer
     layer: () => (layer ??= router.register(toRouterPath(entry.path), methods, () => undefined) as Layer),
   };
 }

@@ -55,7 +55,7 @@ export interface RouteDoc {
   readonly description?: string;
   /** A create, and a read that has any, refuses every other one. */
   readonly parameters?: readonly QueryParameter[];
-  /** Set if further parameters belong to the call that the route makes. */
+  /** Set if further parameters belong to the call that the route hands on. */
   readonly handsOnQuery?: true;
   /** Request headers that the route reads. */
   readonly headers?: readonly RequestHeader[];

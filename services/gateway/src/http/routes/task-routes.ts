@@ -123,7 +123,7 @@ function readRoute(dialect: Dialect, route: ReadRoute, parts: TaskRouteParts): R
     handle: (exchange) =>
       thenMaybe(readOrWait(parts, exchange), (task) => {
         const text = encodeToText(task, exchange);
-        // a poll whose text is known makes no further closure
+        // a poll with a known text does not create a further closure
         return typeof text === 'string' ? showTask(exchange, task, text) : showLater(exchange, task, text);
       }),
     doc: {

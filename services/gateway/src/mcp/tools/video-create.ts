@@ -48,7 +48,10 @@ const createInput = buildObjectSchema(
 );
 type CreateArguments = TypeOf<typeof createInput>;
 
-/** Orders a video within a bound. A repeat with the same key and arguments orders nothing and shows the first. */
+/**
+ * Orders a video within a bound. A repeat with the same key and arguments does not order again and shows the first
+ * video.
+ */
 export function videoCreate(parts: ToolParts): McpTool {
   return buildTool({
     name: 'video_create',

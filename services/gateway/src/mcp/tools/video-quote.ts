@@ -6,7 +6,7 @@ import { readBalanceLeft } from '../read-balance.ts';
 import { moneySchemas } from '../shown-video.ts';
 import { decodeVideoOrder, videoArguments } from '../video-order.ts';
 
-/** Says what a video would cost and how it would be made, without ordering it. */
+/** Quotes the price of a video and the settings that it would have, without ordering it. */
 export function videoQuote(parts: ToolParts): McpTool {
   return buildTool({
     name: 'video_quote',
