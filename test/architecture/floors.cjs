@@ -20,7 +20,7 @@ module.exports = {
     ['channels', 'clients', 'store'],
     ['operations'],
     ['rpc'],
-    ['events'],
+    ['events', 'monitoring'],
     ['workers'],
   ],
   'services/tasks/src/operations': [

@@ -11,7 +11,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { recordedTracing } from './recorded-tracing.ts';
 import type { RecordedTracing } from './recorded-tracing.ts';
-import { callbackUrls } from '../src/upstream-urls.ts';
+import { callbackUrls } from '../src/operations/attempts/upstream-urls.ts';
 import type { ChannelSettings } from '../src/channels/channel.ts';
 import { newChannelRegistry } from '../src/channels/channel-registry.ts';
 import type { Order } from '../src/domain/order.ts';

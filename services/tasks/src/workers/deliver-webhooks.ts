@@ -20,8 +20,8 @@ import { resealSecrets, webhookSecrets } from '../operations/webhooks/secrets.ts
 import type { EventWatchDeps } from '../operations/webhooks/watch-events.ts';
 import type { WebhookDeps, WebhookLimits } from '../operations/webhooks/webhook-deps.ts';
 import type { WebhookStore } from '../store/webhook-store.ts';
-import { watchWebhooks, webhookMetrics } from '../webhook-metrics.ts';
-import { webhookSelfChecks } from '../tasks-self-checks.ts';
+import { watchWebhooks, webhookMetrics } from '../monitoring/webhook-metrics.ts';
+import { webhookSelfChecks } from '../monitoring/tasks-self-checks.ts';
 import { loopUtilization, spareTime } from './spare-time.ts';
 
 /** Each end of a task or a job wakes the dispatch of its process. */

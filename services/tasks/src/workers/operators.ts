@@ -12,7 +12,7 @@ import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
 import type { FaultCounter } from '../operations/pulse/fault-counter.ts';
 import type { MinuteCounter } from '../operations/pulse/minute-counter.ts';
 import { removeOldCounts } from '../operations/retention/remove-old-records.ts';
-import { watchPauses } from '../tasks-metrics.ts';
+import { watchPauses } from '../monitoring/tasks-metrics.ts';
 
 /** If an announcement is lost, a pause is taken up within this time. */
 const PAUSES_IDLE_MS = 5000;

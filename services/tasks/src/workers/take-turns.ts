@@ -12,7 +12,7 @@ import { endWaiting } from '../operations/ends/end-task.ts';
 import { listLaneChannels } from '../operations/queue/lane-channels.ts';
 import { submitClaimed } from '../operations/queue/submit-claimed.ts';
 import type { Claim, ClaimedTask } from '../store/queue-store.ts';
-import type { TurnWatch } from '../tasks-metrics.ts';
+import type { TurnWatch } from '../monitoring/tasks-metrics.ts';
 
 /** Submissions of this process from the queue that may run at once. */
 const PARALLEL_MAX = 64;

@@ -5,7 +5,7 @@ import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { Worker } from '@reelgate/platform/lifecycle/worker';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { watchCounts } from '../tasks-metrics.ts';
+import { watchCounts } from '../monitoring/tasks-metrics.ts';
 import { onTaskChanged } from '../events/task-events.ts';
 import { newOpenWatches } from '../operations/watches/open-watches.ts';
 import { newWatchHub } from '../operations/watches/watch-hub.ts';

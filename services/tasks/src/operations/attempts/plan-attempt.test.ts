@@ -19,7 +19,7 @@ import { aSource } from '../../../testing/tasks.ts';
 import type { ChannelSettings, PlannedAttempt } from '../../channels/channel.ts';
 import type { Order } from '../../domain/order.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
-import { callbackUrls } from '../../upstream-urls.ts';
+import { callbackUrls } from './upstream-urls.ts';
 import { NO_MEDIA } from '../creates/stage-media.ts';
 import { planAttempt } from './plan-attempt.ts';
 import type { AttemptInputs } from './plan-attempt.ts';

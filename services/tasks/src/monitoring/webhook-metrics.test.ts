@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
 import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
-import { describeOnEngines } from '../testing/store/describe-on-engines.ts';
-import { openDeliveryWorld } from '../testing/webhooks/open-delivery-world.ts';
-import type { DeliveryWorld } from '../testing/webhooks/open-delivery-world.ts';
+import { describeOnEngines } from '../../testing/store/describe-on-engines.ts';
+import { openDeliveryWorld } from '../../testing/webhooks/open-delivery-world.ts';
+import type { DeliveryWorld } from '../../testing/webhooks/open-delivery-world.ts';
 import { watchWebhooks, webhookMetrics } from './webhook-metrics.ts';
 import { webhookSelfChecks } from './tasks-self-checks.ts';
 

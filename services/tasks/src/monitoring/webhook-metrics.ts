@@ -1,9 +1,9 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { GaugeSampler, Point } from '@reelgate/platform/metrics/sampled-gauges';
-import type { DisabledReason } from './domain/webhook.ts';
-import type { AttemptOutcome, DeliveryCounts } from './operations/webhooks/record-attempts.ts';
-import type { WebhookBacklogStore } from './store/webhook-store.ts';
+import type { DisabledReason } from '../domain/webhook.ts';
+import type { AttemptOutcome, DeliveryCounts } from '../operations/webhooks/record-attempts.ts';
+import type { WebhookBacklogStore } from '../store/webhook-store.ts';
 
 const WHOLE = 'over the whole database: aggregate with max';
 

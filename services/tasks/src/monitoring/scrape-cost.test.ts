@@ -2,11 +2,11 @@ import { expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
 import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
-import { useWorlds } from '../testing/open-world.ts';
-import type { World } from '../testing/open-world.ts';
-import { sqlBatches } from './store/batches/sql-batches.ts';
-import { sqlJobs } from './store/jobs/sql-jobs.ts';
-import { sqlBacklog } from './store/tasks/sql-backlog.ts';
+import { useWorlds } from '../../testing/open-world.ts';
+import type { World } from '../../testing/open-world.ts';
+import { sqlBatches } from '../store/batches/sql-batches.ts';
+import { sqlJobs } from '../store/jobs/sql-jobs.ts';
+import { sqlBacklog } from '../store/tasks/sql-backlog.ts';
 import { watchBacklogs } from './tasks-gauges.ts';
 
 /** A measurement of a few milliseconds varies by this much. */

@@ -2,9 +2,9 @@ import type { Clock } from '@reelgate/platform/clock';
 import { signPath, readSignedName, signName } from '@reelgate/platform/signatures';
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { Secret, AcceptedKeys } from '@reelgate/platform/secret';
-import type { StagedBytesReader } from './clients/media-bytes.ts';
-import type { MediaLinker } from './clients/media.ts';
-import type { CallbackUrls, MediaUrl } from './operations/deps.ts';
+import type { StagedBytesReader } from '../../clients/media-bytes.ts';
+import type { MediaLinker } from '../../clients/media.ts';
+import type { CallbackUrls, MediaUrl } from '../deps.ts';
 
 const PURPOSE = 'upstream-callbacks';
 const NAME = /^(?<taskId>[\w-]{1,64})\.(?<number>[1-9]\d?)$/;

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { runChecks } from '@reelgate/platform/diagnosis/self-checks';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { channelSettings } from '../testing/channel-settings.ts';
-import { LOST, refused } from '../testing/fake-upstream.ts';
-import { useWorlds } from '../testing/open-world.ts';
-import type { World } from '../testing/open-world.ts';
-import { anOrder } from '../testing/orders.ts';
-import type { Submission } from './channels/channel.ts';
+import { channelSettings } from '../../testing/channel-settings.ts';
+import { LOST, refused } from '../../testing/fake-upstream.ts';
+import { useWorlds } from '../../testing/open-world.ts';
+import type { World } from '../../testing/open-world.ts';
+import { anOrder } from '../../testing/orders.ts';
+import type { Submission } from '../channels/channel.ts';
 import { tasksSelfChecks } from './tasks-self-checks.ts';
 import type { CheckedStores } from './tasks-self-checks.ts';
-import type { LateTask, LateTasks } from './store/backlog-store.ts';
-import { sqlBacklog, sqlSelfChecks } from './store/tasks/sql-backlog.ts';
+import type { LateTask, LateTasks } from '../store/backlog-store.ts';
+import { sqlBacklog, sqlSelfChecks } from '../store/tasks/sql-backlog.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,11 +1,11 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { GaugeSampler, Point } from '@reelgate/platform/metrics/sampled-gauges';
-import type { ChannelRegistry } from './channels/channel-registry.ts';
-import { QUEUE_CLASSES, SCHEDULED_LANE, readLane } from './domain/lane.ts';
-import type { Model } from './domain/model.ts';
-import type { BacklogStore, LaneCount } from './store/backlog-store.ts';
-import type { OpenBatchReader } from './store/batch-store.ts';
-import type { PendingJobReader } from './store/job-store.ts';
+import type { ChannelRegistry } from '../channels/channel-registry.ts';
+import { QUEUE_CLASSES, SCHEDULED_LANE, readLane } from '../domain/lane.ts';
+import type { Model } from '../domain/model.ts';
+import type { BacklogStore, LaneCount } from '../store/backlog-store.ts';
+import type { OpenBatchReader } from '../store/batch-store.ts';
+import type { PendingJobReader } from '../store/job-store.ts';
 
 const WHOLE = 'over the whole database: aggregate with max';
 const BATCH_PHASES = ['reading', 'running', 'writing'] as const;

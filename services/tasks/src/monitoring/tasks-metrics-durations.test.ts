@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { newMetrics } from '@reelgate/platform/metrics/metrics';
-import { channelSettings } from '../testing/channel-settings.ts';
-import { useWorlds } from '../testing/open-world.ts';
-import { aContextIr, anOrder } from '../testing/orders.ts';
-import type { Report } from './domain/report.ts';
-import type { Deps } from './operations/deps.ts';
-import { applyReport } from './operations/polls/apply-report.ts';
+import { channelSettings } from '../../testing/channel-settings.ts';
+import { useWorlds } from '../../testing/open-world.ts';
+import { aContextIr, anOrder } from '../../testing/orders.ts';
+import type { Report } from '../domain/report.ts';
+import type { Deps } from '../operations/deps.ts';
+import { applyReport } from '../operations/polls/apply-report.ts';
 import { taskDurations } from './tasks-metrics.ts';
 
 const open = useWorlds();

@@ -3,11 +3,11 @@ import type { Clock } from '@reelgate/platform/clock';
 import { backlogCheck } from '@reelgate/platform/diagnosis/backlog-check';
 import { ok } from '@reelgate/platform/diagnosis/self-checks';
 import type { SelfCheck, Verdict } from '@reelgate/platform/diagnosis/self-checks';
-import { classifyFailure } from './domain/failure-cause.ts';
-import type { Deps } from './operations/deps.ts';
-import type { BacklogStore, LateTasks, RecentAttempt, SelfCheckStore } from './store/backlog-store.ts';
-import type { PendingJobReader } from './store/job-store.ts';
-import type { WebhookBacklogStore } from './store/webhook-store.ts';
+import { classifyFailure } from '../domain/failure-cause.ts';
+import type { Deps } from '../operations/deps.ts';
+import type { BacklogStore, LateTasks, RecentAttempt, SelfCheckStore } from '../store/backlog-store.ts';
+import type { PendingJobReader } from '../store/job-store.ts';
+import type { WebhookBacklogStore } from '../store/webhook-store.ts';
 
 const MINUTE_MS = 60_000;
 const RECENT_MS = 15 * MINUTE_MS;

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { newChannelRegistry } from './channels/channel-registry.ts';
+import { newChannelRegistry } from '../channels/channel-registry.ts';
 import { tasksMetrics, watchCircuits, watchQueue } from './tasks-metrics.ts';
-import { channelSettings } from '../testing/channel-settings.ts';
-import { aTask } from '../testing/tasks.ts';
-import type { Channel } from './channels/channel.ts';
-import { nameLane } from './domain/lane.ts';
+import { channelSettings } from '../../testing/channel-settings.ts';
+import { aTask } from '../../testing/tasks.ts';
+import type { Channel } from '../channels/channel.ts';
+import { nameLane } from '../domain/lane.ts';
 
 test('the metrics contain the circuit state of each channel at the time of the request', async () => {
   const metrics = newMetrics(false);
