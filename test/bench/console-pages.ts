@@ -37,12 +37,17 @@ const LAST_MONTH = {
   from: new Date(Date.now() - 30 * DAY_MS).toISOString(),
   to: new Date().toISOString(),
 };
+/** The form of a page of tasks. */
+const TASKS = { limit: 50, brief: true, inSteps: true };
 const OPERATOR_READS: readonly (string | PageCalls)[] = [
   '/now',
   '/attention',
-  '/tasks',
-  '/tasks?state=failed',
-  '/tasks?model=Beta-V1&account=demo',
+  ['tasks', ['tasks.OperatorService/ListTaskRecords', TASKS]],
+  ['failed tasks', ['tasks.OperatorService/ListTaskRecords', { ...TASKS, state: 'TASK_STATE_FAILED' }]],
+  [
+    'tasks of a model and an account',
+    ['tasks.OperatorService/ListTaskRecords', { ...TASKS, model: 'Beta-V1', accountId: 'demo' }],
+  ],
   '/channels',
   ['money', ['billing.AccountService/GetMoney', LAST_MONTH], ['billing.AccountService/ListPrices', {}]],
   ['accounts', ['billing.AccountService/ListAccounts', { limit: 50 }]],

@@ -1,22 +1,8 @@
 import type { Money } from './money.ts';
-import type { TaskRow } from './tasks.ts';
 import type { TaskView } from './task.ts';
 import type { HistoryEntry } from '../../src/domain/operator-records.ts';
 
 export type { HistoryEntry } from '../../src/domain/operator-records.ts';
-
-export interface OperatorTaskRow extends TaskRow {
-  readonly accountId: string;
-  readonly channel: string;
-  readonly admission: string;
-}
-
-/** GET /tasks on the operator port. Query: `OPERATOR_TASK_FILTERS` and `after`. `find` is a task id or an upstream id. */
-export interface OperatorTaskList {
-  readonly tasks: readonly OperatorTaskRow[];
-  readonly after?: string;
-  readonly searchedTo?: number;
-}
 
 export interface AttemptRow {
   readonly number: number;

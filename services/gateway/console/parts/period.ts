@@ -39,7 +39,8 @@ export function toBounds({ from, to }: Period): Period {
   return { from: addDays(from, 0), to: addDays(to, 1) };
 }
 
-function addDays(date: string, days: number): string {
+/** The begin of a day that is some days after a date. A text that is no date stays as it is. */
+export function addDays(date: string, days: number): string {
   const at = Date.parse(date);
   return Number.isNaN(at) ? date : new Date(at + days * DAY_MS).toISOString();
 }

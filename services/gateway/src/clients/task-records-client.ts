@@ -1,19 +1,11 @@
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { WholeMessage } from '@reelgate/platform/rpc/service';
-import { TaskKind } from '@reelgate/proto/tasks/v1/order';
-import type {
-  AttemptRecord,
-  ListTaskRecordsRequestSchema,
-  TaskRecord as WireRecord,
-} from '@reelgate/proto/tasks/v1/operator_service';
-import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { AttemptRecord, TaskRecord as WireRecord } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import type { HistoryEntry } from '../domain/operator-records.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './gateway-clients.ts';
-import { WIRE_KINDS, WIRE_TASK_STATES, toPlainTask } from './plain-task.ts';
-import type { PlainKind, PlainState, PlainTask } from './plain-task.ts';
+import { toPlainTask } from './plain-task.ts';
+import type { PlainTask } from './plain-task.ts';
 import { fromWireHistory, toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
@@ -52,31 +44,8 @@ export interface TaskRecord {
   readonly history: readonly HistoryEntry[];
 }
 
-/** The filter of a list of the tasks of all accounts, newest first. An undefined field selects all. */
-export interface RecordsQuestion {
-  readonly limit: number;
-  readonly account?: string | undefined;
-  readonly model?: string | undefined;
-  readonly channel?: string | undefined;
-  readonly state?: PlainState | undefined;
-  readonly kind?: PlainKind | undefined;
-  readonly upstreamId?: string | undefined;
-  /** Milliseconds since 1970. */
-  readonly from?: number | undefined;
-  /** Exclusive. */
-  readonly to?: number | undefined;
-  readonly after?: string | undefined;
-}
-
-export interface FoundRecords {
-  readonly records: readonly TaskRecord[];
-  /** The last task that was examined, if older ones remain. */
-  readonly continueAfter: string | undefined;
-}
-
 /** The tasks of all accounts as operators see them, in the gateway's types. */
 export interface TaskRecords {
-  list(question: RecordsQuestion, caller: Caller): Promise<FoundRecords>;
   get(taskId: string, caller: Caller): Promise<TaskRecord>;
   /** Reports whether a task waits for a decision of a person. */
   isInAttention(taskId: string, caller: Caller): Promise<boolean>;
@@ -84,40 +53,10 @@ export interface TaskRecords {
 
 export function taskRecordsClient({ tasks: rpc }: OperatorClients): TaskRecords {
   return {
-    list: async (question, caller) => {
-      const { records, continueAfter } = await rpc.listTaskRecords(
-        toWireQuestion(question),
-        withDeadline(caller, DEADLINE_MS),
-      );
-      return { records: records.map(fromWireRecord), continueAfter: emptyToUndefined(continueAfter) };
-    },
     get: async (taskId, caller) =>
       fromWireRecord(requireValue((await rpc.showTask({ taskId }, withDeadline(caller, DEADLINE_MS))).record)),
     isInAttention: async (id, caller) =>
       (await rpc.listAttention({}, withDeadline(caller, DEADLINE_MS))).items.some(({ taskId }) => taskId === id),
-  };
-}
-
-function toWireQuestion(question: RecordsQuestion): WholeMessage<typeof ListTaskRecordsRequestSchema> {
-  const {
-    limit,
-    state,
-    kind,
-    from,
-    to,
-    account = '',
-    model = '',
-    channel = '',
-    upstreamId = '',
-    after = '',
-  } = question;
-  return {
-    ...{ limit, accountId: account, model, channel, upstreamId, after, brief: true, inSteps: true },
-    ...{ words: '', tokenId: '', countMax: 0 },
-    state: state === undefined ? TaskState.UNSPECIFIED : WIRE_TASK_STATES[state],
-    kind: kind === undefined ? TaskKind.UNSPECIFIED : WIRE_KINDS[kind],
-    ...(from === undefined ? {} : { createdFrom: timestampFromMs(from) }),
-    ...(to === undefined ? {} : { createdBefore: timestampFromMs(to) }),
   };
 }
 

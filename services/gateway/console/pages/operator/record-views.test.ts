@@ -2,10 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { ConfigurationView as Answer } from '../../api/operator-configuration.ts';
-import type { OperatorTaskList, OperatorTaskView } from '../../api/operator-tasks.ts';
+import type { OperatorTaskView } from '../../api/operator-tasks.ts';
 import { ConfigurationView } from './configuration.tsx';
 import { OneJobView } from './job.tsx';
 import { filtersIn } from './parts/filter-form.tsx';
+import type { Charge, FoundTasks, TaskRecord } from './parts/find-tasks.ts';
 import type { QueuedTask } from './parts/task-facts.tsx';
 import { TaskView } from './task.tsx';
 import { TasksView } from './tasks.tsx';
@@ -131,21 +132,53 @@ describe('a task', () => {
 });
 
 describe('tasks', () => {
-  const list = (changes: Partial<OperatorTaskList>, query = ''): string =>
-    renderToString(h(TasksView, { list: { tasks: [row], ...changes }, query: new URLSearchParams(query) }));
+  const TASK_0 = `task_${'0'.repeat(26)}`;
+  const record: TaskRecord = {
+    ...{ tokenId: 'tok_1', admission: 'accepted', channel: 'east', upstreamId: '', upstreamStatus: '' },
+    ...{ attempts: [], events: [], pollErrors: 0, requestId: '', traceId: '' },
+    task: {
+      ...{ id: 'task_1', accountId: 'demo', state: 'TASK_STATE_FAILED', progress: 0, seconds: 5, label: '' },
+      ...{ unrecognisedStatus: '', pollAfterMs: '0' },
+      createdAt: '1970-01-01T00:00:00Z',
+      completedAt: '1970-01-01T00:01:35Z',
+      failure: { code: 'content_rejected', message: 'the prompt was rejected', cause: 'FAILURE_CAUSE_ORDER' },
+      order: {
+        ...{ kind: 'TASK_KIND_GENERATION', model: 'Alpha-H3', resolution: '768P', content: [], sourceTaskId: '' },
+        ...{ extraJson: '', optionalExtra: [] },
+      },
+    },
+  };
+  const charge: Charge = {
+    ...{ taskId: 'task_1', accountId: 'demo', heldNanos: '400000000', basis: 'BASIS_UNSPECIFIED', currency: 'USD' },
+  };
+  const list = (changes: Partial<FoundTasks>, query = ''): string => {
+    const found = { records: [record], charges: [charge], continueAfter: '', ...changes };
+    return renderToString(h(TasksView, { found, query: new URLSearchParams(query) }));
+  };
 
   test('a row says whose it is, what was ordered, its channel and its money', () => {
     expect(text(list({}))).toMatch(/task_1 ✕ Failed demo Alpha-H3 5 s · 768P east 95 s \$0\.40 held/);
   });
 
+  test.each<[string, Partial<Charge>, string]>([
+    ['what was charged once it is settled', { chargedNanos: '250000000', basis: 'BASIS_USAGE' }, '$0.25'],
+    ['what is held while its charge waits', { chargedNanos: '0', basis: 'BASIS_DEFERRED' }, '$0.40 held'],
+  ])('the money of a row is %s', (_case, changes, shown) => {
+    expect(text(list({ charges: [{ ...charge, ...changes }] }))).toContain(`95 s ${shown}`);
+  });
+
+  test('the tasks are listed while billing cannot be read', () => {
+    expect(text(list({ charges: [] }))).toMatch(/task_1 ✕ Failed .* 95 s – /);
+  });
+
   test('the next page keeps the filters', () => {
-    expect(list({ after: 'task_1' }, 'state=failed&after=task_9')).toContain(
-      'href="/console/tasks?state=failed&amp;after=task_1"',
+    expect(list({ continueAfter: TASK_0 }, 'state=failed&after=task_9')).toContain(
+      `href="/console/tasks?state=failed&amp;after=${TASK_0}"`,
     );
   });
 
   test('an answer that ended early says how far back it looked, and offers to go on', () => {
-    const shown = text(list({ tasks: [], after: 'task_0', searchedTo: 0 }));
+    const shown = text(list({ records: [], continueAfter: TASK_0 }));
 
     expect(shown).toContain('No task matches so far.');
     expect(shown).toContain('Searched back to 1 Jan 1970');

@@ -2,15 +2,14 @@ import type { ComponentChildren, VNode } from 'preact';
 import { OPERATOR_TASK_FILTERS } from '../../operator-filters.ts';
 import type { OperatorTaskFilterName } from '../../operator-filters.ts';
 import type { FilterOf } from '../../filters.ts';
-import type { OperatorTaskList, OperatorTaskRow } from '../../api/operator-tasks.ts';
 import { useSteadyRows } from '../../state/steady-rows.ts';
-import { useView } from '../../state/use-view.ts';
+import { useRead } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { moneyText } from '../../parts/number-text.tsx';
+import { formatNanos, readTime, readWord } from '../../parts/contract-values.ts';
 import { NewRows, Pager } from '../../parts/pager.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Ago, At, durationText } from '../../parts/time.tsx';
@@ -18,6 +17,8 @@ import { words as shared } from '../../words.ts';
 import { recordWords } from './record-words.ts';
 import { FilterForm } from './parts/filter-form.tsx';
 import type { FilterField } from './parts/filter-form.tsx';
+import { findTasks, readSearchedTo } from './parts/find-tasks.ts';
+import type { Charge, FoundTasks, TaskRecord } from './parts/find-tasks.ts';
 
 const words = recordWords.tasks;
 const PATH = '/console/tasks';
@@ -39,12 +40,20 @@ const FIELDS = Object.entries(OPERATOR_TASK_FILTERS).map(([key, { type }]): Filt
   return type === 'search' ? { name, label, type: 'text', hint: words.findHint } : { name, label, type };
 });
 
-const COLUMNS: readonly Column<OperatorTaskRow>[] = [
-  { name: words.created, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+/** A task with its charge, if it has one and that can be read now. */
+interface TaskRow {
+  readonly record: TaskRecord;
+  readonly task: Task;
+  readonly charge: Charge | undefined;
+}
+type Task = NonNullable<TaskRecord['task']>;
+
+const COLUMNS: readonly Column<TaskRow>[] = [
+  { name: words.created, cell: ({ task: { createdAt } }) => <Ago at={readTime(createdAt) ?? 0} /> },
   {
     name: words.task,
     isHead: true,
-    cell: ({ id }) => (
+    cell: ({ task: { id } }) => (
       <a class="id" href={`${PATH}/${encodeURIComponent(id)}`}>
         {id}
       </a>
@@ -52,32 +61,36 @@ const COLUMNS: readonly Column<OperatorTaskRow>[] = [
   },
   {
     name: words.state,
-    cell: (row) => (
+    cell: ({ task }) => (
       <>
-        <StateBadge state={row.state} />
-        {formatProgress(row)}
+        <StateBadge state={readWord('TASK_STATE_', task.state)} />
+        {formatProgress(task)}
       </>
     ),
   },
   {
     name: words.account,
-    cell: ({ accountId }) => <a href={`/console/accounts/${encodeURIComponent(accountId)}`}>{accountId}</a>,
+    cell: ({ task: { accountId } }) => <a href={`/console/accounts/${encodeURIComponent(accountId)}`}>{accountId}</a>,
   },
   {
     name: words.order,
-    cell: ({ kind, model, seconds, resolution }) => (
+    cell: ({ task }) => (
       <>
-        {model}
+        {task.order?.model}
         <br />
-        <span class="small quiet">{orderText(kind, seconds, resolution)}</span>
+        <span class="small quiet">{orderText(task)}</span>
       </>
     ),
   },
-  { name: words.channel, cell: ({ channel }) => (channel === '' ? NONE : <span class="id">{channel}</span>) },
+  {
+    name: words.channel,
+    cell: ({ record: { channel } }) => (channel === '' ? NONE : <span class="id">{channel}</span>),
+  },
   {
     name: words.took,
     isNumber: true,
-    cell: ({ createdAt, endedAt }) => (endedAt === undefined ? NONE : durationText(endedAt - createdAt)),
+    cell: ({ task: { createdAt, completedAt } }) =>
+      completedAt === undefined ? NONE : durationText(readTime(completedAt) - (readTime(createdAt) ?? 0)),
   },
   { name: words.charge, isNumber: true, cell: renderCharge },
 ];
@@ -85,20 +98,20 @@ const COLUMNS: readonly Column<OperatorTaskRow>[] = [
 export function page({ query }: PageProps): VNode {
   // older pages do not change under a reader
   const isLive = !query.has('after');
-  const path = `/tasks?${query.toString()}`;
-  const view = useView<OperatorTaskList>(path, isLive ? ['tasks'] : []);
+  const key = `tasks?${query.toString()}`;
+  const view = useRead({ key, read: ({ signal }) => findTasks(query, signal) }, isLive ? ['tasks'] : []);
   return (
     <>
       <PageTitle title={words.title} />
       <FilterForm fields={FIELDS} query={query} path={PATH} />
-      <Loaded view={view}>{(list) => <TasksView key={path} list={list} query={query} />}</Loaded>
+      <Loaded view={view}>{(found) => <TasksView key={key} found={found} query={query} />}</Loaded>
     </>
   );
 }
 
-export function TasksView({ list, query }: { list: OperatorTaskList; query: URLSearchParams }): VNode {
-  const { shown, waiting, accept } = useSteadyRows(list.tasks, ({ id }) => id);
-  const { after, searchedTo } = list;
+export function TasksView({ found, query }: { found: FoundTasks; query: URLSearchParams }): VNode {
+  const { shown, waiting, accept } = useSteadyRows(listRows(found), ({ task }) => task.id);
+  const searchedTo = readSearchedTo(found);
   return (
     <>
       <NewRows count={waiting} onAccept={accept} />
@@ -106,7 +119,7 @@ export function TasksView({ list, query }: { list: OperatorTaskList; query: URLS
         caption={words.title}
         columns={COLUMNS}
         rows={shown}
-        keyOf={({ id }) => id}
+        keyOf={({ task }) => task.id}
         empty={searchedTo === undefined ? words.empty : words.emptySoFar}
       />
       {searchedTo === undefined ? null : (
@@ -117,26 +130,39 @@ export function TasksView({ list, query }: { list: OperatorTaskList; query: URLS
       <Pager
         path={PATH}
         query={query}
-        after={after}
+        after={found.continueAfter || undefined}
         older={searchedTo === undefined ? shared.pages.older : shared.pages.searchOn}
       />
     </>
   );
 }
 
-function formatProgress({ state, progress }: OperatorTaskRow): string {
-  return state === 'in_progress' && progress > 0 ? ` ${progress} %` : '';
+function listRows({ records, charges }: FoundTasks): readonly TaskRow[] {
+  const byTask = new Map(charges.map((charge) => [charge.taskId, charge]));
+  return records.flatMap((record) => {
+    const { task } = record;
+    return task === undefined ? [] : [{ record, task, charge: byTask.get(task.id) }];
+  });
 }
 
-function orderText(kind: OperatorTaskRow['kind'], seconds: number, resolution: string): string {
-  const facts = [kind === 'generation' ? '' : shared.kinds[kind], seconds > 0 ? `${seconds} s` : '', resolution];
+function formatProgress({ state, progress }: Task): string {
+  return state === 'TASK_STATE_IN_PROGRESS' && progress > 0 ? ` ${progress} %` : '';
+}
+
+function orderText({ order, seconds }: Task): string {
+  const kind = order === undefined ? 'generation' : readWord('TASK_KIND_', order.kind);
+  const facts = [
+    kind === 'generation' ? '' : shared.kinds[kind],
+    seconds > 0 ? `${seconds} s` : '',
+    order?.resolution ?? '',
+  ];
   return facts.filter((fact) => fact !== '').join(' · ');
 }
 
-function renderCharge({ charge, failure }: OperatorTaskRow): ComponentChildren {
+function renderCharge({ charge, task }: TaskRow): ComponentChildren {
   if (charge === undefined) return NONE;
-  const { charged, held } = charge;
-  if (charged !== undefined) return moneyText(charged.amount, charged.currency);
-  const text = words.held(moneyText(held.amount, held.currency));
-  return failure === undefined ? <span class="quiet">{text}</span> : text;
+  const { chargedNanos, heldNanos, basis, currency } = charge;
+  if (chargedNanos !== undefined && basis !== 'BASIS_DEFERRED') return formatNanos(chargedNanos, currency);
+  const text = words.held(formatNanos(heldNanos, currency));
+  return task.state === 'TASK_STATE_FAILED' ? text : <span class="quiet">{text}</span>;
 }

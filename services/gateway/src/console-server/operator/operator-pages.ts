@@ -23,7 +23,6 @@ import { nowRoute } from './now-route.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { operatorTaskRoute } from './task-route.ts';
-import { operatorTasksRoute } from './tasks-route.ts';
 
 /** The parts of the routes of the operators' pages. */
 export interface OperatorPagesParts {
@@ -55,7 +54,6 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     ...channelsRoutes(parts),
     channelRoute(parts),
     searchRoute({ ...parts, search: searchClient(clients) }),
-    operatorTasksRoute({ ...parts, records, books }),
     operatorTaskRoute({ ...parts, records, books, tokens, webhooks }),
     marginsFileRoute(parts),
     configurationRoute(clients.configuration),

@@ -1,8 +1,10 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
 import type { OperatorTaskView, ReportedUsage } from '../../../console/api/operator-tasks.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
 import type { AccountBooks, TaskHold } from '../../clients/money-client.ts';
 import type { TaskPages, TaskTimeline } from '../../clients/task-pages-client.ts';
-import type { TaskRecord } from '../../clients/task-records-client.ts';
+import type { TaskRecord, TaskRecords } from '../../clients/task-records-client.ts';
 import type { SiteTokens } from '../../clients/tokens-client.ts';
 import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
 import type { Webhooks } from '../../clients/webhooks-client.ts';
@@ -17,7 +19,6 @@ import { wholeTask } from '../views/task-view.ts';
 import { buildTimeline } from '../views/timeline-view.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import type { TasksParts } from './tasks-route.ts';
 
 const NANOS_PER_MICRO = 1000n;
 /** An operator does not see the video of a client. */
@@ -27,7 +28,10 @@ const NO_LINKS = {
   toPublicPath: (path: string) => path,
 };
 
-export interface TaskParts extends Omit<TasksParts, 'books'> {
+export interface TaskParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly records: TaskRecords;
   readonly books: AccountBooks;
   readonly tokens: SiteTokens;
   readonly taskPages: TaskPages;

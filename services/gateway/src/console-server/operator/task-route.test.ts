@@ -1,12 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, expect, test } from '@jest/globals';
-import { Problem } from '@reelgate/platform/problem';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
-import type { ListTaskRecordsRequest } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
-import { TaskKind } from '@reelgate/proto/tasks/v1/order';
-import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { TASK_ID, aCompletedTask } from '../../../testing/a-task.ts';
 import { startOperatorUnderTest } from '../../../testing/operator-under-test.ts';
 import type { OperatorUnderTest } from '../../../testing/operator-under-test.ts';
@@ -24,70 +20,6 @@ const RECORD = create(TaskRecordSchema, {
   admission: 'accepted',
   attempts: [{ number: 1, channel: 'one', outcome: 'accepted', startedAt: timestampFromMs(3) }],
   events: [{ at: timestampFromMs(4), type: 'polled', detailJson: '{"status":"SUCCESS"}' }],
-});
-
-test('the filters of a list reach the tasks service, and its rows have their private facts and their charge', async () => {
-  const asked: ListTaskRecordsRequest[] = [];
-  console = await startOperatorUnderTest({
-    operator: {
-      tasks: {
-        listTaskRecords: async (request) => {
-          asked.push(request);
-          return { records: [RECORD], continueAfter: TASK_ID };
-        },
-      },
-      billing: {
-        listCharges: async ({ taskIds }) => ({
-          charges: taskIds.map((taskId) => ({ taskId, heldNanos: 400_000_000n, currency: 'USD' })),
-        }),
-      },
-    },
-  });
-  const query = 'account=demo&state=completed&kind=generation&model=Alpha-H3&channel=one&from=1000000000000';
-  const { json } = await console.as('viewer', 'GET', `/tasks?${query}`);
-  expect(asked).toMatchObject([
-    {
-      accountId: 'demo',
-      state: TaskState.COMPLETED,
-      kind: TaskKind.GENERATION,
-      model: 'Alpha-H3',
-      channel: 'one',
-      createdFrom: timestampFromMs(1_000_000_000_000),
-      brief: true,
-      inSteps: true,
-    },
-  ]);
-  expect(json).toMatchObject({
-    after: TASK_ID,
-    tasks: [{ id: TASK_ID, channel: 'one', admission: 'accepted', charge: { held: { amount: '0.4' } } }],
-  });
-  expect(json.tasks[0]).not.toHaveProperty('thumbnail');
-});
-
-test('what looks like a task id is found by it, and everything else is an upstream id', async () => {
-  const asked: string[] = [];
-  console = await startOperatorUnderTest({
-    operator: {
-      tasks: {
-        showTask: async ({ taskId }) => {
-          asked.push(taskId);
-          throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such task' });
-        },
-        listTaskRecords: async ({ upstreamId }) => {
-          asked.push(upstreamId);
-          return { records: [RECORD] };
-        },
-      },
-    },
-  });
-  const unknown = `task_${'0'.repeat(26)}`;
-  const [byId, byUpstream] = [
-    await console.as('viewer', 'GET', `/tasks?find=${unknown}`),
-    await console.as('viewer', 'GET', '/tasks?find=up-77'),
-  ];
-  expect(asked).toEqual([unknown, 'up-77']);
-  expect(byId.json).toEqual({ tasks: [] });
-  expect(byUpstream.json.tasks).toHaveLength(1);
 });
 
 test('a task has its attempts and its history, the facts of its video without a link to it, and its money', async () => {
