@@ -1,56 +1,35 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { formatAmount } from './domain/money.ts';
 import type { Nanos } from './domain/money.ts';
 import type { PriceFault } from './domain/price.ts';
+import { refuse } from './refusals.ts';
 
 /** Every refusal of billing. */
 
 export function unknownKey(): Problem {
-  return new Problem({
-    kind: 'unauthenticated',
-    reason: 'invalid_api_key',
-    message: 'the API key is unknown; send a valid one as `Authorization: Bearer …`',
-  });
+  return refuse('invalid_api_key');
 }
 
 export function tokenDisabled(because: 'revoked' | 'expired'): Problem {
-  return new Problem({
-    kind: 'forbidden',
-    reason: 'token_disabled',
+  return refuse('token_disabled', {
     message: `the API key ${because === 'revoked' ? 'has been revoked' : 'has expired'}; use another one`,
   });
 }
 
 export function unknownAccount(field: string): Problem {
-  return new Problem({
-    kind: 'not_found',
-    reason: 'account_not_found',
-    field,
-    message: 'must be the id of an account',
-  });
+  return refuse('account_not_found', { field, message: 'must be the id of an account' });
 }
 
 export function unknownToken(field: string): Problem {
-  return new Problem({
-    kind: 'not_found',
-    reason: 'token_not_found',
-    field,
-    message: 'must be the id of a token of the account',
-  });
+  return refuse('token_not_found', { field, message: 'must be the id of a token of the account' });
 }
 
 export function tokensNotAllowed(): Problem {
-  return new Problem({
-    kind: 'forbidden',
-    reason: 'tokens_not_allowed',
-    message: 'this token may not make or revoke tokens; use a token with the right tokens: write',
-  });
+  return refuse('tokens_not_allowed');
 }
 
 export function tooManyMakers(makersMax: number): Problem {
-  return new Problem({
-    kind: 'unprocessable',
-    reason: 'too_many_tokens',
+  return refuse('too_many_tokens', {
     message:
       `a token may have at most ${makersMax} makers, each made by the next; ` +
       'make this one with the token that made yours',
@@ -58,40 +37,31 @@ export function tooManyMakers(makersMax: number): Problem {
 }
 
 export function tooManyTokens(what: string): Problem {
-  return new Problem({ kind: 'unprocessable', reason: 'too_many_tokens', message: `the account ${what}` });
+  return refuse('too_many_tokens', { message: `the account ${what}` });
 }
 
 export function unknownHold(): Problem {
-  return new Problem({
-    kind: 'not_found',
-    reason: 'hold_not_found',
-    field: 'task_id',
-    message: 'must be the id of a task with a hold',
-  });
+  return refuse('hold_not_found', { field: 'task_id', message: 'must be the id of a task with a hold' });
 }
 
 /** The hold was released, before or after it was placed. The task cannot be submitted under it. */
 export function holdVoided(): Problem {
-  return new Problem({ kind: 'conflict', reason: 'hold_voided', message: 'the hold of this task has been released' });
+  return refuse('hold_voided', { message: 'the hold of this task has been released' });
 }
 
 export function holdEnded(): Problem {
-  return new Problem({ kind: 'conflict', reason: 'hold_ended', message: 'the hold of this task has ended' });
+  return refuse('hold_ended');
 }
 
 export function taskIdTaken(): Problem {
-  return new Problem({
-    kind: 'conflict',
-    reason: 'task_id_taken',
+  return refuse('task_id_taken', {
     field: 'task_id',
     message: 'is the id of a task of another account; send a new one',
   });
 }
 
 export function callIdTaken(): Problem {
-  return new Problem({
-    kind: 'conflict',
-    reason: 'call_id_taken',
+  return refuse('call_id_taken', {
     field: 'call_id',
     message: 'is the id of a call of another account; send a new one',
   });
@@ -99,13 +69,11 @@ export function callIdTaken(): Problem {
 
 /** The call was released, before or after it was placed. It cannot be sent to an upstream. */
 export function callVoided(): Problem {
-  return new Problem({ kind: 'conflict', reason: 'hold_voided', message: 'the hold of this call has been released' });
+  return refuse('hold_voided', { message: 'the hold of this call has been released' });
 }
 
 export function requestIdReused(): Problem {
-  return new Problem({
-    kind: 'conflict',
-    reason: 'request_id_reused',
+  return refuse('request_id_reused', {
     field: 'request_id',
     message: 'was used before with another amount; send a new one',
   });
@@ -125,9 +93,7 @@ export function insufficientQuota({ of, needed, left, currency }: Shortage): Pro
     token: `the API key has ${formatAmount(left)} ${currency} of its limit left`,
     maker: 'a limit of the API key that made this one leaves too little',
   }[of];
-  return new Problem({
-    kind: 'exhausted',
-    reason: 'insufficient_quota',
+  return refuse('insufficient_quota', {
     message: `${what}, but this request needs ${formatAmount(needed)} ${currency}`,
   });
 }
@@ -148,9 +114,7 @@ export function priceAboveMax({ amount, leastBound, maxAmount, currency }: Exces
     leastBound === amount
       ? `this request costs ${least} ${currency}`
       : `this request holds ${formatAmount(amount)} ${currency} and can cost up to ${least} ${currency}`;
-  return new Problem({
-    kind: 'unprocessable',
-    reason: 'price_above_max',
+  return refuse('price_above_max', {
     field: 'max_amount_nanos',
     message: `is ${most} ${currency}, but ${costs}`,
     metadata: { amount: formatAmount(amount), max_amount: least, currency },
@@ -165,18 +129,16 @@ const PRICE_FAULTS: Readonly<Record<PriceFault | 'no_contract', string>> = {
 };
 
 export function noPrice(fault: PriceFault | 'no_contract'): Problem {
-  return new Problem({ kind: 'invalid', reason: 'model_price_error', message: PRICE_FAULTS[fault] });
+  return refuse('model_price_error', { message: PRICE_FAULTS[fault] });
 }
 
 export function amountOutOfBounds(field?: string): Problem {
-  return new Problem({
-    kind: 'invalid',
-    reason: 'amount_out_of_bounds',
+  return refuse('amount_out_of_bounds', {
     field,
     message: field === undefined ? 'the amount is too large' : 'must keep the balance of the account within its bounds',
   });
 }
 
 export function badField(field: string, message: string): Problem {
-  return new Problem({ kind: 'invalid', reason: 'invalid_request', field, message });
+  return refuse('invalid_request', { field, message });
 }

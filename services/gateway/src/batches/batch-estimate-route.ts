@@ -1,5 +1,5 @@
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { PRICED_PATHS } from './batch-endpoints.ts';
 import type { BatchEndpoint } from './batch-endpoint.ts';
 import { quoteBatch } from './quote-batch.ts';
@@ -19,6 +19,7 @@ import { BATCH_ESTIMATE_ANSWER, BATCH_ESTIMATE_BODY, decodeBatch, encodeFaults }
 import type { TypeOf } from '../domain/schema.ts';
 import { jsonRoute } from '../http/routes/route.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
+import { refuse } from '../refusals.ts';
 
 /** A file of the most lines takes some seconds to read. */
 const DEADLINE_MS = 60_000;
@@ -110,9 +111,7 @@ function encodeQuote(endpoint: string, quote: BatchQuote, currency: string): Bat
 }
 
 function busy(): Problem {
-  return new Problem({
-    kind: 'unavailable',
-    reason: 'gateway_busy',
+  return refuse('gateway_busy', {
     message: 'reads other files for estimates; retry in two seconds',
     retryAfterMs: RETRY_MS,
   });

@@ -1,4 +1,4 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { PRICED_PATHS } from './batch-endpoints.ts';
 import type { AccountCaller, Caller } from '../clients/caller.ts';
 import { invalid } from '../dialects/wire/body-validator.ts';
@@ -27,6 +27,7 @@ import { jsonRoute } from '../http/routes/route.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
 import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
 import { encodePage } from '../dialects/wire/list-page.ts';
+import { refuse } from '../refusals.ts';
 
 const MS = 1000;
 const BATCHES = '/v1/batches';
@@ -204,7 +205,7 @@ function cancelRoute({ batches }: BatchRouteParts): RouteEntry {
 function readBatchId({ params }: Exchange): string {
   const { batch_id: id = '' } = params;
   if (PLAUSIBLE_ID.test(id)) return id;
-  throw new Problem({ kind: 'not_found', reason: 'batch_not_found', message: 'there is no such batch' });
+  throw refuse('batch_not_found');
 }
 
 function toCaller({ state: { requestId, span } }: Exchange): Caller & { readonly requestId: string } {
@@ -212,9 +213,7 @@ function toCaller({ state: { requestId, span } }: Exchange): Caller & { readonly
 }
 
 function unknownInput(): Problem {
-  return new Problem({
-    kind: 'not_found',
-    reason: 'file_not_found',
+  return refuse('file_not_found', {
     field: 'input_file_id',
     message: 'must be the id of a file of this account with the purpose batch',
   });

@@ -1,4 +1,4 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { ClientFile, ClientFiles, FileUpload } from '../clients/client-files.ts';
 import type { Caller } from '../clients/caller.ts';
 import { encodePage, pageSchema } from '../dialects/wire/list-page.ts';
@@ -25,6 +25,7 @@ import {
 import { jsonRoute } from '../http/routes/route.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
 import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
+import { refuse } from '../refusals.ts';
 
 const FILES = '/v1/files';
 const FILE = `${FILES}/{file_id}`;
@@ -230,9 +231,9 @@ function encodeFile({ id, bytes, createdAt, expiresAt, filename, purpose }: Clie
 }
 
 function unknownFile(): Problem {
-  return new Problem({ kind: 'not_found', reason: 'file_not_found', message: 'no such file' });
+  return refuse('file_not_found', { message: 'no such file' });
 }
 
 function emptyFile(): Problem {
-  return new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'file', message: 'must not be empty' });
+  return refuse('invalid_request', { field: 'file', message: 'must not be empty' });
 }

@@ -1,5 +1,6 @@
 import { nextTurn } from '@reelgate/platform/bounded-json';
-import { Problem, isProblem } from '@reelgate/platform/problem';
+import { isProblem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { BatchFault, LineOrder } from '../clients/batches-client.ts';
 import type { ClientFiles } from '../clients/client-files.ts';
@@ -9,6 +10,7 @@ import type { Models } from '../domain/model-defaults.ts';
 import type { BatchEndpoint } from './batch-endpoint.ts';
 import { BATCH_FAULTS_MAX, LINE_BYTES_MAX, lineChecker } from './check-line.ts';
 import { splitLines } from './split-lines.ts';
+import { refuse } from '../refusals.ts';
 
 /** The lines that are read in one turn of the event loop. */
 const STEP_LINES = 16;
@@ -172,5 +174,5 @@ async function estimateCommon(
 }
 
 function refuseFile(what: string): Problem {
-  return new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'input_file_id', message: what });
+  return refuse('invalid_request', { field: 'input_file_id', message: what });
 }

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import { Agent, buildConnector, request as send } from 'undici';
 import type { Clock } from '@reelgate/platform/clock';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { requestIdHeader } from '@reelgate/platform/request-context';
 import type { Secret } from '@reelgate/platform/secret';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
@@ -16,6 +16,7 @@ import { newBytesClient } from './bytes-client.ts';
 import type { BytesClient } from './bytes-client.ts';
 import type { MediaPort, Picture, ServedObject } from './media-port.ts';
 import { PUT_REFUSALS, parsePut } from './put-answer.ts';
+import { refuse } from '../refusals.ts';
 
 const CONNECTIONS_MAX = 256;
 const CONNECT_TIMEOUT_MS = 2000;
@@ -115,16 +116,7 @@ export function httpMedia(options: HttpMediaOptions): MediaPort & { close(): Pro
   };
 }
 
-const NO_PICTURE: Readonly<Record<Picture, { readonly reason: string; readonly message: string }>> = {
-  thumbnail: {
-    reason: 'thumbnail_unavailable',
-    message: 'this video has no thumbnail: its first frame could not be decoded',
-  },
-  last_frame: {
-    reason: 'last_frame_unavailable',
-    message: 'this video has no picture of its last frame: order it with return_last_frame, where the model takes it',
-  },
-};
+const NO_PICTURE = { thumbnail: 'thumbnail_unavailable', last_frame: 'last_frame_unavailable' } as const;
 
 function buildServeQuery({ variant, direct }: Partial<ServedObject>): string {
   const parts = [...(direct === true ? ['redirect=no'] : []), ...(variant === undefined ? [] : [`variant=${variant}`])];
@@ -261,11 +253,9 @@ async function reach<T>(call: Promise<T>): Promise<T> {
 }
 
 function toMediaProblem(status: number, variant: Picture | undefined): Problem {
-  if (status === 404 && variant !== undefined) return new Problem({ kind: 'not_found', ...NO_PICTURE[variant] });
-  if (status === 410)
-    return new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });
-  if (status >= 400 && status < 500)
-    return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this link' });
+  if (status === 404 && variant !== undefined) return refuse(NO_PICTURE[variant]);
+  if (status === 410) return refuse('result_expired', { message: 'the result is no longer kept' });
+  if (status >= 400 && status < 500) return refuse('not_found', { message: 'there is nothing at this link' });
   return serviceUnavailable(new Error(`media answered ${status}`));
 }
 

@@ -1,6 +1,7 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { refuse } from '../refusals.ts';
 
 /** The answer of media comes a little after the end of the exchange. */
 const DEADLINE_MARGIN_MS = 2000;
@@ -64,9 +65,5 @@ export function webhookSender(rpc: SenderClient): WebhookSender {
 }
 
 function mediaBusy(): Problem {
-  return new Problem({
-    kind: 'unavailable',
-    reason: 'media_busy',
-    message: 'media sends as many webhooks as it can; try again',
-  });
+  return refuse('media_busy');
 }

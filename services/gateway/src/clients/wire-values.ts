@@ -1,9 +1,10 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { Message } from '@bufbuild/protobuf';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { TaskEvent } from '@reelgate/proto/tasks/v1/operator_service';
 import type { HistoryEntry } from '../domain/operator-records.ts';
+import { refuse } from '../refusals.ts';
 
 /**
  * The members that a mapping of this message has, apart from those that it renames or leaves out. A mapping with
@@ -31,9 +32,7 @@ export function requireValue<T>(value: T | undefined): T {
 
 /** Creates the refusal for an incomplete answer of another service. */
 export function incompleteAnswer(): Problem {
-  return new Problem({
-    kind: 'internal',
-    reason: 'internal_error',
+  return refuse('internal_error', {
     message: 'something went wrong here',
     cause: new Error('another service left something out'),
   });

@@ -8,6 +8,7 @@ import type { ErrorRow } from '../problems/error-table.ts';
 import { detectClientFamily } from './client-family.ts';
 import type { ClientFamily } from './client-family.ts';
 import type { Exchange } from './http-exchange.ts';
+import { refuse } from '../refusals.ts';
 
 export interface Answer {
   readonly status: number;
@@ -66,9 +67,7 @@ export function toProblem(thrown: unknown): Problem {
   if (thrown instanceof StoreUnavailable) return nothingBegun(thrown);
   return thrown instanceof Problem && !OURS.has(thrown.reason)
     ? thrown
-    : new Problem({
-        kind: 'internal',
-        reason: 'internal_error',
+    : refuse('internal_error', {
         message: 'internal error; quote the x-request-id header when you report it',
         cause: thrown,
       });

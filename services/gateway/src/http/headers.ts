@@ -1,4 +1,3 @@
-import { Problem } from '@reelgate/platform/problem';
 import { readRequestId } from '@reelgate/platform/request-context';
 import type { NewId } from '@reelgate/platform/ids';
 import type { ServerResponse } from 'node:http';
@@ -6,6 +5,7 @@ import { QUEUE_CLASSES, QUEUE_MODES } from '../clients/task-queue.ts';
 import type { WaitPreference } from '../clients/task-queue.ts';
 import { LABEL, LABEL_RULE } from '../domain/label.ts';
 import { parseTimestamp } from '../domain/timestamp.ts';
+import { refuse } from '../refusals.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -13,9 +13,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && KEY.test(header)) return header;
-  throw new Problem({
-    kind: 'invalid',
-    reason: 'invalid_idempotency_key',
+  throw refuse('invalid_idempotency_key', {
     field: 'Idempotency-Key',
     message: 'must be 1 to 255 visible ASCII characters',
   });
@@ -27,7 +25,7 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 export function readLabel(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && LABEL.test(header)) return header;
-  throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'Reelgate-Label', message: LABEL_RULE });
+  throw refuse('invalid_request', { field: 'Reelgate-Label', message: LABEL_RULE });
 }
 
 /** A member of a list, up to the next comma that is not within quotes. */

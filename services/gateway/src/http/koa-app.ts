@@ -5,7 +5,6 @@ import type { ReadSource } from '@reelgate/platform/source-address';
 import type { NewId } from '@reelgate/platform/ids';
 import { inRequest, inTrace } from '@reelgate/platform/request-context';
 import type { Log } from '@reelgate/platform/log';
-import { Problem } from '@reelgate/platform/problem';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { Tracing } from '@reelgate/platform/trace/trace';
@@ -22,6 +21,7 @@ import { routeTable } from './routes/route-table.ts';
 import type { RouteTable } from './routes/route-table.ts';
 import { assertKnownQuery } from './check-query.ts';
 import type { RouteEntry } from './routes/route.ts';
+import { refuse } from '../refusals.ts';
 
 export interface KoaAppOptions {
   readonly routes: readonly RouteEntry[];
@@ -166,11 +166,9 @@ function refuseUnrouted(exchange: Exchange, table: RouteTable): never {
   const methods = table.methodsAt(exchange.path);
   const shown = exchange.path.slice(0, 200);
   if (methods.length === 0 || (MODEL_ACTION.test(exchange.path) && !methods.includes('POST')))
-    throw new Problem({ kind: 'not_found', reason: 'not_found', message: `no route at ${shown}` });
+    throw refuse('not_found', { message: `no route at ${shown}` });
   exchange.set('allow', methods.join(', '));
-  throw new Problem({
-    kind: 'invalid',
-    reason: 'method_not_allowed',
+  throw refuse('method_not_allowed', {
     message: `${exchange.method} is not allowed at ${shown}; allowed: ${methods.join(', ')}`,
   });
 }

@@ -1,4 +1,4 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { documentedWebhookUrl } from '../dialects/wire/flat-fields.ts';
 import { createJob } from './create-job.ts';
 import type { CreateJobDeps } from './create-job.ts';
@@ -23,6 +23,7 @@ import { objectSchema } from '../domain/schema.ts';
 import type { TypeOf } from '../domain/schema.ts';
 import { jsonRoute, matchPath, withoutLastSlash } from '../http/routes/route.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
+import { refuse } from '../refusals.ts';
 
 const PREFIX = '/async';
 const JOB_ID = /^job_\w{1,60}$/;
@@ -120,11 +121,7 @@ function matchEndpoint(written: string): MatchedEndpoint {
     const params = matchPath(endpoint.path, path);
     if (params !== undefined) return { endpoint, params: decodeParams(params) };
   }
-  throw new Problem({
-    kind: 'not_found',
-    reason: 'not_found',
-    message: 'the path after /async is not a synchronous route',
-  });
+  throw refuse('not_found', { message: 'the path after /async is not a synchronous route' });
 }
 
 function decodeParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
@@ -136,9 +133,7 @@ function decodeParams(params: Readonly<Record<string, string>>): Readonly<Record
 }
 
 function streamRefusal(byPath: boolean): Problem {
-  return new Problem({
-    kind: 'invalid',
-    reason: 'invalid_request',
+  return refuse('invalid_request', {
     field: byPath ? undefined : 'stream',
     message: byPath
       ? 'an asynchronous call cannot be a stream; call :generateContent instead'
@@ -148,22 +143,14 @@ function streamRefusal(byPath: boolean): Problem {
 
 async function showJob(parts: AsyncRouteParts, exchange: Exchange): Promise<void> {
   const id = new URLSearchParams(exchange.querystring).get('id') ?? '';
-  if (id === '')
-    throw new Problem({
-      kind: 'invalid',
-      reason: 'invalid_request',
-      field: 'id',
-      message: 'is required, as in /get-async?id=job_…',
-    });
-  if (!JOB_ID.test(id))
-    throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such asynchronous call' });
+  if (id === '') throw refuse('invalid_request', { field: 'id', message: 'is required, as in /get-async?id=job_…' });
+  if (!JOB_ID.test(id)) throw refuse('task_not_found', { message: 'no such asynchronous call' });
   exchange.state.taskId = id;
   const job = await readOrWait(parts, exchange, id);
   if (isOpen(job)) setPollHints(exchange.res, { pollAfterMs: 0n });
   closeWithoutAccess(parts, exchange);
   const body = await resultEnvelope(parts.media, job);
-  if (body === undefined)
-    throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result of this call has expired' });
+  if (body === undefined) throw refuse('result_expired', { message: 'the result of this call has expired' });
   exchange.status = 200;
   exchange.type = 'application/json; charset=utf-8';
   exchange.body = body;

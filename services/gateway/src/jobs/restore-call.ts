@@ -1,9 +1,9 @@
-import { Problem } from '@reelgate/platform/problem';
 import type { LeasedJob } from '../clients/jobs-client.ts';
 import { matchPath } from '../http/routes/route.ts';
 import { relayEndpoints } from '../relay/endpoints.ts';
 import type { RelayCall } from '../relay/requests/relay-call.ts';
 import { parseCall } from '../relay/routes/read-call.ts';
+import { refuse } from '../refusals.ts';
 
 /** Restores a stored call. It keeps the access rights that it was created with. */
 export function restoreCall(
@@ -12,11 +12,7 @@ export function restoreCall(
 ): Promise<RelayCall> {
   const endpoint = relayEndpoints.find((one) => one.method === method && matchPath(one.path, path) !== undefined);
   if (endpoint === undefined)
-    throw new Problem({
-      kind: 'not_found',
-      reason: 'not_found',
-      message: 'the synchronous route of this call no longer exists',
-    });
+    throw refuse('not_found', { message: 'the synchronous route of this call no longer exists' });
   const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type');
   return parseCall({
     endpoint,

@@ -1,6 +1,7 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { withoutMember } from '../json-bytes/json-members.ts';
 import type { RelayCall } from '../relay/requests/relay-call.ts';
+import { refuse } from '../refusals.ts';
 
 const NAME = 'webhook_url';
 
@@ -50,5 +51,5 @@ function takeFromQuery(search: string): WebhookUrls & { readonly search: string 
 }
 
 function invalidWebhookUrl(message: string): Problem {
-  return new Problem({ kind: 'invalid', reason: 'invalid_webhook_url', field: NAME, message });
+  return refuse('invalid_webhook_url', { field: NAME, message });
 }

@@ -1,8 +1,9 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { Secret } from '@reelgate/platform/secret';
 import { readSignedName, signName } from '@reelgate/platform/signatures';
 import { formatDecimal } from '../domain/decimal.ts';
 import type { ToolCall, ToolQuestion } from './mcp-tool.ts';
+import { refuse } from '../refusals.ts';
 
 /** A person answers within this time, or is asked again. */
 const VALID_MS = 5 * 60_000;
@@ -62,10 +63,5 @@ function nameConfirmation(
 }
 
 function confirmationRequired(message: string, metadata?: Readonly<Record<string, string>>): Problem {
-  return new Problem({
-    kind: 'unprocessable',
-    reason: 'confirmation_required',
-    message: `the order ${message}`,
-    ...(metadata && { metadata }),
-  });
+  return refuse('confirmation_required', { message: `the order ${message}`, ...(metadata && { metadata }) });
 }

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { Problem } from '@reelgate/platform/problem';
 import { markAnswer } from '../domain/schema.ts';
 import type { Schema } from '../domain/schema.ts';
 import type { McpServing } from './mcp-server.ts';
@@ -17,6 +16,7 @@ import { ClientGone } from '../http/bodies/receive-body.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { requirePrincipal } from '../http/http-exchange.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
+import { refuse } from '../refusals.ts';
 
 /** The longest prompt and the most links of a call take a tenth of it. */
 const BODY_BYTES_MAX = 1024 * 1024;
@@ -121,9 +121,9 @@ function withBodyMax({ limits, budget }: BodyBounds): BodyBounds {
 function readMessage(body: Awaited<ReturnType<typeof readExchangeBody>>): object {
   const given = 'json' in body ? body.json : undefined;
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the body must be one JSON-RPC message' });
+    throw refuse('invalid_request', { message: 'the body must be one JSON-RPC message' });
   if ((given as { readonly method?: unknown }).method === REFUSED_METHOD)
-    throw new Problem({ kind: 'not_found', reason: 'not_found', message: `there is no method ${REFUSED_METHOD}` });
+    throw refuse('not_found', { message: `there is no method ${REFUSED_METHOD}` });
   return given;
 }
 

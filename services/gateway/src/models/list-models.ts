@@ -1,4 +1,4 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { AccountCaller } from '../clients/caller.ts';
 import type { MediaLimits, ModelOperation, OrderableModel, OrderableModels } from '../clients/models-client.ts';
 import type { PlainKind } from '../clients/plain-task.ts';
@@ -6,6 +6,7 @@ import type { PriceQuestion, PriceSheet, PriceSheets, UnitPrice } from '../clien
 import type { Catalogue } from '../domain/catalogue.ts';
 import { chooseDefaults } from '../domain/model-defaults.ts';
 import type { Model } from '../domain/model-defaults.ts';
+import { refuse } from '../refusals.ts';
 
 /** The token to list models for, and the request that asks for the list. */
 export interface TokenCaller extends AccountCaller {
@@ -130,9 +131,7 @@ function listPrices({ kind, counts }: ModelOperation, { prices }: PriceSheet): r
 }
 
 function unknownModel(id: string): Problem {
-  return new Problem({
-    kind: 'not_found',
-    reason: 'model_not_found',
+  return refuse('model_not_found', {
     field: 'model',
     message:
       `${JSON.stringify(id.slice(0, 64))} does not exist or is not available to this token; ` +

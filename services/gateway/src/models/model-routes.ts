@@ -1,4 +1,3 @@
-import { Problem } from '@reelgate/platform/problem';
 import { listVisibleModels } from '../operations/principals.ts';
 import { markAnswer } from '../domain/schema.ts';
 import type { AnswerSchema } from '../domain/schema.ts';
@@ -10,6 +9,7 @@ import type { Catalogue } from '../domain/catalogue.ts';
 import { MODEL_SHAPES } from './model-shapes.ts';
 import type { ListedModel, ModelShape } from './model-shapes.ts';
 import type { RouteDoc, RouteEntry } from '../http/routes/route.ts';
+import { refuse } from '../refusals.ts';
 
 /** The families of clients that share a path. */
 const FAMILIES = ['openai', 'anthropic', 'google'] as const;
@@ -136,9 +136,7 @@ function requireListedModel({ params }: Exchange, models: readonly ListedModel[]
   const id = params['model'] ?? '';
   const found = models.find((model) => model.id === id);
   if (found !== undefined) return found;
-  throw new Problem({
-    kind: 'not_found',
-    reason: 'model_not_found',
+  throw refuse('model_not_found', {
     field: 'model',
     message:
       `${JSON.stringify(id.slice(0, 64))} does not exist or is not available to this token; ` +

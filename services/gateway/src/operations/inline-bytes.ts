@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { InlineMedia } from '../dialects/dialect.ts';
+import { refuse } from '../refusals.ts';
 
 /** The characters to decode at a time; a multiple of four. */
 const STEP = 1 << 20;
@@ -26,24 +27,23 @@ export function openInlineStream({ bytes, field }: InlineMedia): InlineStream {
     };
   }
   let fault: Problem | undefined;
-  const refuse = (message: string): Problem =>
-    (fault = new Problem({ kind: 'invalid', reason: 'invalid_media', field, message }));
+  const refuseText = (message: string): Problem => (fault = refuse('invalid_media', { field, message }));
   return {
-    stream: Readable.from(decodeBase64(bytes.base64, refuse), { objectMode: false }),
+    stream: Readable.from(decodeBase64(bytes.base64, refuseText), { objectMode: false }),
     bytesMax: Math.ceil(bytes.base64.length / 4) * 3,
     fault: () => fault,
   };
 }
 
 /** Ignores white space in base64, as browsers do. */
-function* decodeBase64(written: string, refuse: (message: string) => Problem): Generator<Buffer> {
+function* decodeBase64(written: string, refuseText: (message: string) => Problem): Generator<Buffer> {
   const text = WHITE_SPACE.test(written) ? written.replace(WHITE_SPACES, '') : written;
   const length = text.length - countPadding(text);
-  if (length === 0) throw refuse('must not be empty');
-  if (length % 4 === 1) throw refuse('must be complete base64; it is truncated');
+  if (length === 0) throw refuseText('must not be empty');
+  if (length % 4 === 1) throw refuseText('must be complete base64; it is truncated');
   for (let at = 0; at < length; at += STEP) {
     const part = text.slice(at, Math.min(length, at + STEP));
-    if (NOT_BASE64.test(part)) throw refuse('must be base64 (A-Z a-z 0-9 + /)');
+    if (NOT_BASE64.test(part)) throw refuseText('must be base64 (A-Z a-z 0-9 + /)');
     yield Buffer.from(part, 'base64');
   }
 }

@@ -1,8 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '@reelgate/platform/clock';
 import type { WrongKeys } from '@reelgate/platform/limits/wrong-keys';
-import { Problem, isProblem } from '@reelgate/platform/problem';
+import { isProblem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { sourceNetwork } from '@reelgate/platform/source-address';
+import { refuse } from '../refusals.ts';
 
 /** The wrong keys of one address that are looked at within the window. */
 const WRONG_MAX = 10;
@@ -58,9 +60,7 @@ export function openOperatorDoor(clock: Clock, wrongKeys: WrongKeys): OperatorDo
 }
 
 function tooManyWrong(leftMs: number): Problem {
-  return new Problem({
-    kind: 'exhausted',
-    reason: 'rate_limit_exceeded',
+  return refuse('rate_limit_exceeded', {
     retryAfterMs: leftMs,
     message: `too many wrong keys from this address; retry in ${Math.ceil(leftMs / 1000)} s`,
   });

@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { sourceNetwork } from '@reelgate/platform/source-address';
-import { Problem, isProblem } from '@reelgate/platform/problem';
+import { isProblem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { Span } from '@reelgate/platform/trace/trace';
@@ -12,6 +13,7 @@ import type { Authenticate, Principal } from '../clients/billing-client.ts';
 import { openLookUpBudget } from './look-up-budget.ts';
 import type { LookUpVerdict } from './look-up-budget.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
+import { refuse } from '../refusals.ts';
 
 const KNOWN_MAX = 20_000;
 const KNOWN_FRESH_MS = 10_000;
@@ -117,22 +119,15 @@ export function cachePrincipals(authenticate: Authenticate, clock: Clock): Princ
 
 function tooManyUnknown(verdict: Exclude<LookUpVerdict, 'taken'>): Problem {
   return verdict === 'address_over'
-    ? new Problem({
-        kind: 'exhausted',
-        reason: 'rate_limit_exceeded',
+    ? refuse('rate_limit_exceeded', {
         message: 'too many unknown tokens from this address; retry in 1 s',
         retryAfterMs: 1000,
       })
-    : new Problem({
-        kind: 'unavailable',
-        reason: 'gateway_busy',
-        message: 'too many unknown tokens; retry in 1 s',
-        retryAfterMs: 1000,
-      });
+    : refuse('gateway_busy', { message: 'too many unknown tokens; retry in 1 s', retryAfterMs: 1000 });
 }
 
 function tokenExpired(): Problem {
-  return new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'the token has expired' });
+  return refuse('token_disabled');
 }
 
 /** Reports whether billing refused the token, as opposed to not answering. */

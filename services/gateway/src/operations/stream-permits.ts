@@ -1,5 +1,5 @@
-import { Problem } from '@reelgate/platform/problem';
 import { permitsByToken } from './permits-by-token.ts';
+import { refuse } from '../refusals.ts';
 
 const RETRY_MS = 5000;
 const EVENT_STREAMS_MAX = 500;
@@ -64,9 +64,7 @@ function streamPermits({ total, perHolder, refusals }: StreamBounds): StreamPerm
     acquire: (holder, ...makers) => {
       const permit = permits.tryAcquire(holder, ...makers);
       if (typeof permit === 'object') return permit;
-      throw new Problem({
-        kind: 'exhausted',
-        reason: 'rate_limit_exceeded',
+      throw refuse('rate_limit_exceeded', {
         retryAfterMs: RETRY_MS,
         message: { token_full: refusals.holder, maker_full: refusals.maker, all_full: refusals.gateway }[permit],
       });

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { Problem } from '@reelgate/platform/problem';
 import { AGENT_PATHS } from './llms-index.ts';
 import { API, openApiDocument } from './document.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { toRoot } from '@reelgate/platform/http/path-prefix';
 import { memberSchemas, newAnswer, objectSchema } from '../domain/schema.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
+import { refuse } from '../refusals.ts';
 
 const LINKS = { documentation: '/docs', openapi: '/openapi.json', llms: AGENT_PATHS.index, models: '/v1/models' };
 const writeHomePage = (root: string): string => `<!doctype html>
@@ -112,12 +112,7 @@ export function pageRoutes(described: readonly RouteEntry[], publicUrl: string):
 async function serveFile(exchange: Exchange): Promise<void> {
   const name = exchange.params['file'] ?? '';
   const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
-  if (type === undefined)
-    throw new Problem({
-      kind: 'not_found',
-      reason: 'not_found',
-      message: `no route at ${exchange.path.slice(0, 200)}`,
-    });
+  if (type === undefined) throw refuse('not_found', { message: `no route at ${exchange.path.slice(0, 200)}` });
   exchange.type = type;
   exchange.set('cache-control', 'public, max-age=3600');
   exchange.body = await readFile(path.join(FOLDER, name));

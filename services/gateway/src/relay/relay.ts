@@ -11,6 +11,7 @@ import type { CallContext, CallWatch } from './attempts/forward-call.ts';
 import { attemptCall } from './attempts/attempt-call.ts';
 import { refuseVerdict } from './attempts/refuse-verdict.ts';
 import { channelsBusy, listServingChannels, noChannelAvailable, tryInTurn } from './channels/serving-channels.ts';
+import { refuse } from '../refusals.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
 import type { TurnResult } from './channels/serving-channels.ts';
 import type { CallCharges } from './charges/call-charges.ts';
@@ -183,9 +184,7 @@ function finishCall(context: CallContext, { result, channel }: CallOutcome): Ans
     case 'unreachable':
       throw nameKept(context, noChannelAvailable(result.error));
     case 'unknown':
-      throw new Problem({
-        kind: 'unavailable',
-        reason: result.why,
+      throw refuse(result.why, {
         message:
           result.why === 'upstream_timeout'
             ? 'the upstream did not answer in time; it may have done the work'

@@ -1,4 +1,4 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { PageRequest, WebhookCaller } from '../clients/webhooks-client.ts';
 import type { QueryParameter } from '../dialects/dialect.ts';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
@@ -10,6 +10,7 @@ import type { Exchange } from '../http/http-exchange.ts';
 import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
 import { jsonRoute } from '../http/routes/route.ts';
 import type { Method, RouteDoc, RouteEntry } from '../http/routes/route.ts';
+import { refuse } from '../refusals.ts';
 
 const LIMIT = { min: 1, max: 100, fallback: 20 };
 /** The query of a list, the newest entry first. */
@@ -62,8 +63,7 @@ export function webhookEntry<const S extends Schema, const Body extends TypeOf<S
 /** The caller, if its token may read or change webhooks; otherwise refuses with a Problem. */
 export function requireWebhookCaller(exchange: Exchange, use: keyof typeof REFUSALS): WebhookCaller {
   const { accountId, webhooks } = requirePrincipal(exchange);
-  if (webhooks !== 'write' && webhooks !== use)
-    throw new Problem({ kind: 'forbidden', reason: 'webhooks_not_allowed', message: REFUSALS[use] });
+  if (webhooks !== 'write' && webhooks !== use) throw refuse('webhooks_not_allowed', { message: REFUSALS[use] });
   const { requestId, span } = exchange.state;
   return { accountId, requestId, span };
 }
@@ -72,7 +72,7 @@ export function requireWebhookCaller(exchange: Exchange, use: keyof typeof REFUS
 export function readEndpointId({ params }: Exchange): string {
   const { webhook_endpoint_id: id = '' } = params;
   if (PLAUSIBLE_ID.test(id)) return id;
-  throw new Problem({ kind: 'not_found', reason: 'webhook_endpoint_not_found', message: 'no such webhook endpoint' });
+  throw refuse('webhook_endpoint_not_found');
 }
 
 /** Reads the parameter `{webhook_delivery_id}` in the same way. */
@@ -83,7 +83,7 @@ export function readDeliveryId({ params }: Exchange): string {
 }
 
 export function unknownDelivery(): Problem {
-  return new Problem({ kind: 'not_found', reason: 'webhook_delivery_not_found', message: 'no such webhook delivery' });
+  return refuse('webhook_delivery_not_found');
 }
 
 export function readPage(query: URLSearchParams): PageRequest {

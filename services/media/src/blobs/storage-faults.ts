@@ -4,6 +4,7 @@ import { FetchFault } from '../domain/fetch-fault.ts';
 import { TooLarge } from './incoming.ts';
 import type { Draft, IncomingFolder } from './incoming.ts';
 import type { BlobStore } from './blob-store.ts';
+import { refuse } from '../refusals.ts';
 
 /** A full disk or an unreachable bucket does not recover sooner. */
 const RETRY_MS = 5000;
@@ -52,13 +53,7 @@ async function* passCallerBytes(source: AsyncIterable<Uint8Array> | Iterable<Uin
 
 /** Nothing was stored, so the client can repeat the create. */
 export function storageUnavailable(cause: unknown): Problem {
-  return new Problem({
-    kind: 'unavailable',
-    reason: 'storage_unavailable',
-    retryAfterMs: RETRY_MS,
-    cause,
-    message: 'media cannot be stored or read now; try again',
-  });
+  return refuse('storage_unavailable', { retryAfterMs: RETRY_MS, cause });
 }
 
 const isRefusal = (error: unknown): boolean =>

@@ -1,11 +1,12 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { MediaObject } from '../domain/media-object.ts';
+import { refuse } from '../refusals.ts';
 
 const RETRY_MS = 1000;
 
 /** A refused medium. The message continues a sentence that begins with the name of the item, which the caller adds. */
 export function invalidMedia(said: string, cause?: unknown): Problem {
-  return new Problem({ kind: 'invalid', reason: 'invalid_media', message: said, cause });
+  return refuse('invalid_media', { message: said, cause });
 }
 
 /** The same answer for an unknown object and for one of another account. */
@@ -19,7 +20,7 @@ export function unknownObject(): Problem {
 }
 
 export function mediaBusy(said: string, cause?: unknown): Problem {
-  return new Problem({ kind: 'unavailable', reason: 'media_busy', message: said, retryAfterMs: RETRY_MS, cause });
+  return refuse('media_busy', { message: said, retryAfterMs: RETRY_MS, cause });
 }
 
 /** The content was removed in the meantime. The pins prevent this in nearly all cases. */

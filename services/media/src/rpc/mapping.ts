@@ -1,7 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { WholeMessage } from '@reelgate/platform/rpc/service';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { Secret } from '@reelgate/platform/secret';
 import { Category as WireCategory } from '@reelgate/proto/media/v1/media_service';
@@ -20,6 +20,7 @@ import type { IngestOrder } from '../operations/results/ingest-result.ts';
 import type { StageOrder } from '../operations/staging/stage-media.ts';
 import { findHeadersFault } from '../domain/webhook-headers.ts';
 import type { SentWebhook, WebhookOrder } from '../fetch/webhooks/webhook-sender.ts';
+import { refuse } from '../refusals.ts';
 
 const CATEGORIES = deriveWords(WireCategory);
 
@@ -57,7 +58,7 @@ export function fromWireIngest(request: IngestResultRequest): IngestOrder {
 }
 
 function invalid(field: string, message: string): Problem {
-  return new Problem({ kind: 'invalid', reason: 'invalid_request', field, message });
+  return refuse('invalid_request', { field, message });
 }
 
 export function toWireStaged({ id, blob }: MediaObject): WholeMessage<typeof StagedMediaSchema> {
@@ -105,8 +106,7 @@ function toWireFacts(facts: MediaFacts | undefined): WireFacts {
 
 export function fromWireWebhook({ accountId, url, headers, body, timeoutMs }: SendWebhookRequest): WebhookOrder {
   const fault = findHeadersFault(headers);
-  if (fault !== undefined)
-    throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'headers', message: fault });
+  if (fault !== undefined) throw refuse('invalid_request', { field: 'headers', message: fault });
   return {
     accountId,
     url,

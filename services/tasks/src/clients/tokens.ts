@@ -1,10 +1,10 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { Problem } from '@reelgate/platform/problem';
 import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { TokenClass, TokenWait as WireWait } from '@reelgate/proto/billing/v1/token_queue';
 import type { TokenWait } from '../domain/wait-plan.ts';
+import { refuse } from '../refusals.ts';
 
 const DEADLINE_MS = 5000;
 const WAITS = deriveWords(WireWait, 'channels');
@@ -39,8 +39,7 @@ export type FindToken = (tokenId: string) => Promise<TokenRights>;
 export function billingTokens(rpc: Client<typeof BillingService>): FindToken {
   return async (tokenId) => {
     const { principal } = await rpc.getPrincipal({ tokenId }, { timeoutMs: DEADLINE_MS });
-    if (principal === undefined)
-      throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
+    if (principal === undefined) throw refuse('internal_error');
     const { accountId, models, limits, queue, label, makers, expiresAt } = principal;
     return {
       accountId,

@@ -1,6 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Fault } from '../domain/fault.ts';
 import { SCHEDULE_MS_MAX } from '../domain/wait-plan.ts';
+import { refuse } from '../refusals.ts';
 
 const RETRY_SOON_MS = 5000;
 /** A full queue moves by one place at a time. */
@@ -15,9 +16,7 @@ export function toRefusal(fault: Fault): Problem {
 }
 
 export const modelNotFound = (model: string): Problem =>
-  new Problem({
-    kind: 'not_found',
-    reason: 'model_not_found',
+  refuse('model_not_found', {
     field: 'model',
     message:
       `${JSON.stringify(model.slice(0, 100))} is not a model that this token can use here; ` +
@@ -25,9 +24,7 @@ export const modelNotFound = (model: string): Problem =>
   });
 
 export const taskNotFound = (field?: string): Problem =>
-  new Problem({
-    kind: 'not_found',
-    reason: 'task_not_found',
+  refuse('task_not_found', {
     field,
     message: field === undefined ? 'no such task' : 'must be the id of a task of this account',
   });
@@ -55,12 +52,7 @@ export const sourceGone = (): Problem =>
 
 /** Nothing has begun, so the create can be repeated. */
 export const overloadRefusal = (): Problem =>
-  new Problem({
-    kind: 'unavailable',
-    reason: 'service_unavailable',
-    message: 'too much work is under way; try again',
-    retryAfterMs: RETRY_SOON_MS,
-  });
+  refuse('service_unavailable', { message: 'too much work is under way; try again', retryAfterMs: RETRY_SOON_MS });
 
 /** The cause of a refusal: the limit of tasks in flight of the whole service is reached. */
 export class ServiceFull extends Error {}
@@ -69,9 +61,7 @@ export class ChannelsFull extends Error {}
 
 /** `of` is the owner of the limit. `maker` is an ancestor of the request's token. */
 export const tooManyTasks = (of: 'token' | 'maker' | 'service'): Problem =>
-  new Problem({
-    kind: 'exhausted',
-    reason: 'too_many_tasks',
+  refuse('too_many_tasks', {
     message:
       of === 'maker'
         ? 'too many tasks are in flight under a limit of the token that made this one; retry when one has finished'
@@ -82,9 +72,7 @@ export const tooManyTasks = (of: 'token' | 'maker' | 'service'): Problem =>
 
 /** `isOfMaker` is set if the limit belongs to an ancestor of the request's token. */
 export const tooManyJobs = (isOfMaker: boolean): Problem =>
-  new Problem({
-    kind: 'exhausted',
-    reason: 'too_many_tasks',
+  refuse('too_many_tasks', {
     message: isOfMaker
       ? 'too many asynchronous calls are in flight under a limit of the token that made this one; ' +
         'retry when one has ended'
@@ -92,66 +80,32 @@ export const tooManyJobs = (isOfMaker: boolean): Problem =>
     retryAfterMs: RETRY_SOON_MS,
   });
 
-export const jobNotFound = (): Problem =>
-  new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'there is no such asynchronous call' });
+export const jobNotFound = (): Problem => refuse('task_not_found', { message: 'there is no such asynchronous call' });
 
-export const leaseLost = (): Problem =>
-  new Problem({
-    kind: 'conflict',
-    reason: 'job_lease_lost',
-    message: 'this lease of the job has ended; do not call the upstream',
-  });
+export const leaseLost = (): Problem => refuse('job_lease_lost');
 
-export const keyReused = (): Problem =>
-  new Problem({
-    kind: 'unprocessable',
-    reason: 'idempotency_key_reused',
-    message: 'this idempotency key belongs to a different request; use a new key for a new request',
-  });
+export const keyReused = (): Problem => refuse('idempotency_key_reused');
 
-export const keyInUse = (): Problem =>
-  new Problem({
-    kind: 'conflict',
-    reason: 'idempotency_key_in_use',
-    message: 'the first request with this idempotency key is still running; retry shortly',
-    retryAfterMs: 1000,
-  });
+export const keyInUse = (): Problem => refuse('idempotency_key_in_use', { retryAfterMs: 1000 });
 
-export const contentRejected = (): Problem =>
-  new Problem({
-    kind: 'unprocessable',
-    reason: 'content_rejected',
-    message: 'the generator refused the content of this request; change the text or the media',
-  });
+export const contentRejected = (): Problem => refuse('content_rejected');
 
 export const orderRejected = (): Problem =>
-  new Problem({
-    kind: 'invalid',
-    reason: 'invalid_request',
+  refuse('invalid_request', {
     message: 'the generator refused this request as invalid; check content, duration, resolution and ratio together',
   });
 
 export const unfit = (): Problem =>
-  new Problem({
-    kind: 'invalid',
-    reason: 'invalid_request',
+  refuse('invalid_request', {
     message:
       'no generator for this model accepts this combination of inputs; ' +
       'send fewer media items or change the roles, duration, resolution or ratio',
   });
 
-export const noChannel = (): Problem =>
-  new Problem({
-    kind: 'unavailable',
-    reason: 'no_channel_available',
-    message: 'no generator is available for this request now; retry later',
-    retryAfterMs: RETRY_SOON_MS,
-  });
+export const noChannel = (): Problem => refuse('no_channel_available', { retryAfterMs: RETRY_SOON_MS });
 
 export const throttleRefusal = (retryAfterMs: number): Problem =>
-  new Problem({
-    kind: 'exhausted',
-    reason: 'rate_limit_exceeded',
+  refuse('rate_limit_exceeded', {
     message: 'every generator for this request is at its limit; retry later',
     retryAfterMs,
     cause: new ChannelsFull('every channel for this order is at its limit'),
@@ -162,9 +116,7 @@ export const throttleRefusal = (retryAfterMs: number): Problem =>
  * it is known.
  */
 export const queueFull = (of: 'account' | 'service', retryAfterMs = QUEUE_RETRY_MS): Problem =>
-  new Problem({
-    kind: 'exhausted',
-    reason: 'queue_full',
+  refuse('queue_full', {
     message:
       of === 'account'
         ? 'every generator for this request is at its limit, and too many tasks of this account wait already; retry later'
@@ -174,66 +126,38 @@ export const queueFull = (of: 'account' | 'service', retryAfterMs = QUEUE_RETRY_
   });
 
 export const wouldWaitTooLong = (estimateMs: number): Problem =>
-  new Problem({
-    kind: 'exhausted',
-    reason: 'would_wait_too_long',
+  refuse('would_wait_too_long', {
     message: `start-within: the turn of this task is expected in ${Math.ceil(estimateMs / 1000)} seconds; allow more or retry later`,
     retryAfterMs: Math.min(estimateMs, QUEUE_RETRY_MS_MAX),
     cause: new ChannelsFull('the turn would come too late'),
   });
 
 export const tooLateStart = (): Problem =>
-  new Problem({
-    kind: 'invalid',
-    reason: 'invalid_request',
+  refuse('invalid_request', {
     field: 'queue.not_before',
     message: `is more than ${SCHEDULE_MS_MAX / DAY_MS} days away; give an earlier time`,
   });
 
 export const pollLimited = (retryAfterMs: number): Problem =>
-  new Problem({
-    kind: 'exhausted',
-    reason: 'rate_limit_exceeded',
+  refuse('rate_limit_exceeded', {
     message: 'the generator of this task accepts no further status request now; retry later',
     retryAfterMs,
   });
 
 export const notCancellable = (why: string): Problem =>
-  new Problem({
-    kind: 'conflict',
-    reason: 'task_not_cancellable',
+  refuse('task_not_cancellable', {
     message: `only a queued task can be cancelled, and the generator must confirm it; ${why}`,
   });
 
-export const taskNotWaiting = (): Problem =>
-  new Problem({
-    kind: 'conflict',
-    reason: 'task_not_waiting',
-    message: 'the task does not wait in the queue: it has its turn, or it has ended',
-  });
+export const taskNotWaiting = (): Problem => refuse('task_not_waiting');
 
 export const modelNotServed = (): Problem =>
-  new Problem({
-    kind: 'not_found',
-    reason: 'model_not_found',
-    field: 'model',
-    message: 'must be a model of a channel; `channel list` shows them',
-  });
+  refuse('model_not_found', { field: 'model', message: 'must be a model of a channel; `channel list` shows them' });
 
 export const notFinished = (): Problem =>
-  new Problem({
-    kind: 'conflict',
-    reason: 'task_not_completed',
-    message: 'only a finished task can be deleted; wait until it ends or cancel it',
-  });
+  refuse('task_not_completed', { message: 'only a finished task can be deleted; wait until it ends or cancel it' });
 
 export const tokenNotFound = (): Problem =>
-  new Problem({
-    kind: 'not_found',
-    reason: 'token_not_found',
-    field: 'token_id',
-    message: 'must be the id of a token of this account',
-  });
+  refuse('token_not_found', { field: 'token_id', message: 'must be the id of a token of this account' });
 
-export const tokenExpired = (): Problem =>
-  new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'the API key has expired; use another key' });
+export const tokenExpired = (): Problem => refuse('token_disabled');

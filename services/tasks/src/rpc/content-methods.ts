@@ -1,5 +1,5 @@
 import { durationMs, timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { ContentFactsSchema } from '@reelgate/proto/tasks/v1/task_service';
@@ -17,6 +17,7 @@ import type { ContentPart } from '../operations/content/read-content.ts';
 import { uploadMedia } from '../operations/content/upload-media.ts';
 import type { Upload } from '../operations/content/upload-media.ts';
 import { MEDIA_WORDS, fromWireEnum } from './mapping-order.ts';
+import { refuse } from '../refusals.ts';
 
 /** The methods of the service for the bytes of results and uploads. */
 export function contentMethods(deps: ContentDeps) {
@@ -94,5 +95,5 @@ async function* readPieces(first: Uint8Array, iterator: AsyncIterator<UploadMedi
 }
 
 function badHeader(field: string, message: string): Problem {
-  return new Problem({ kind: 'invalid', reason: 'invalid_request', field, message });
+  return refuse('invalid_request', { field, message });
 }

@@ -1,4 +1,3 @@
-import { Problem } from '@reelgate/platform/problem';
 import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
@@ -19,6 +18,7 @@ import { fromWireCall, toWireJob } from './mapping-job.ts';
 import { fromWireOrder } from './mapping-order.ts';
 import { toWireTask } from './mapping-task.ts';
 import { emptyToUndefined } from './request-fields.ts';
+import { refuse } from '../refusals.ts';
 
 const MS = 1000;
 
@@ -70,9 +70,7 @@ export function fromWireBatchLease(wire: WireLease | undefined): BatchLease {
 
 export function fromWireLine({ number, customId, body, fieldNames }: BatchLineInput): NewBatchLine {
   if (number < 1 || number > BATCH_LINES_MAX)
-    throw new Problem({
-      kind: 'invalid',
-      reason: 'invalid_request',
+    throw refuse('invalid_request', {
       field: 'lines.number',
       message: `must be from 1 to ${BATCH_LINES_MAX}; it is ${number}`,
     });

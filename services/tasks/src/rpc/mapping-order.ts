@@ -11,6 +11,7 @@ import type {
 } from '@reelgate/proto/tasks/v1/order';
 import { isMedia } from '../domain/order.ts';
 import type { ContentItem, MediaItem, Order } from '../domain/order.ts';
+import { refuse } from '../refusals.ts';
 
 export const KINDS = deriveValues(TaskKind);
 export const KIND_WORDS = deriveWords(TaskKind);
@@ -57,12 +58,7 @@ const EXTRA_FIELD = 'order.extra_json';
 function fromWireExtra(json: string): string | undefined {
   if (json === '') return undefined;
   if (!isObject(json)) {
-    throw new Problem({
-      kind: 'invalid',
-      reason: 'invalid_request',
-      field: EXTRA_FIELD,
-      message: 'must be a JSON object',
-    });
+    throw refuse('invalid_request', { field: EXTRA_FIELD, message: 'must be a JSON object' });
   }
   return json;
 }

@@ -1,5 +1,4 @@
 import { durationFromMs, durationMs } from '@bufbuild/protobuf/wkt';
-import { Problem } from '@reelgate/platform/problem';
 import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { EveryField } from '@reelgate/platform/rpc/service';
 import { toTimestamp } from '@reelgate/platform/rpc/whole-message';
@@ -9,6 +8,7 @@ import type { EveryMember } from '../domain/every-member.ts';
 import type { WaitPreference } from '../domain/wait-plan.ts';
 import { fromOptionalEnum } from './mapping-order.ts';
 import { readTime } from './request-fields.ts';
+import { refuse } from '../refusals.ts';
 
 export const CLASSES = deriveValues(QueueClass);
 const CLASS_WORDS = deriveWords(QueueClass);
@@ -19,9 +19,7 @@ const START_WITHIN_MS_MIN = 1000;
 export function readPreference(wire: QueuePreference | undefined): EveryMember<WaitPreference> {
   const startWithinMs = wire?.startWithin && durationMs(wire.startWithin);
   if (startWithinMs !== undefined && startWithinMs < START_WITHIN_MS_MIN)
-    throw new Problem({
-      kind: 'invalid',
-      reason: 'invalid_request',
+    throw refuse('invalid_request', {
       field: 'queue.start_within',
       message: 'is shorter than a second; must be one second or more',
     });

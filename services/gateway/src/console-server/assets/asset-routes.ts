@@ -1,11 +1,12 @@
 import { gzipSync } from 'node:zlib';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { Door } from '../../../console/routes.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleDoc } from '../console-route.ts';
 import type { Asset, Assets, DoorAssets } from './prepare-assets.ts';
 import { renderShell } from './shell.ts';
+import { refuse } from '../../refusals.ts';
 
 const KEPT_FOR_GOOD = 'public, max-age=31536000, immutable';
 
@@ -73,9 +74,5 @@ function chooseEncoding(exchange: Exchange, { plain, gzip, brotli }: Asset): rea
 }
 
 function noSuchPath(exchange: Exchange): Problem {
-  return new Problem({
-    kind: 'not_found',
-    reason: 'not_found',
-    message: `no route at ${exchange.path.slice(0, 200)}`,
-  });
+  return refuse('not_found', { message: `no route at ${exchange.path.slice(0, 200)}` });
 }

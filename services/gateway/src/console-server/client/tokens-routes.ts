@@ -1,5 +1,4 @@
 import type { Log } from '@reelgate/platform/log';
-import { Problem } from '@reelgate/platform/problem';
 import type { MadeToken, RevokedToken, TokenList } from '../../../console/api/tokens.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { SiteToken, SiteTokens } from '../../clients/tokens-client.ts';
@@ -16,6 +15,7 @@ import type { ClientSessions } from '../session/client-sessions.ts';
 import { inFormTerms, readNewToken, readRevocation } from '../token-forms.ts';
 import { tokenView } from '../views/token-view.ts';
 import { toAccountCaller } from './task-parts.ts';
+import { refuse } from '../../refusals.ts';
 
 const REFUSALS = {
   read: 'this token may not see the tokens of its account; use a token with the right tokens: read or write',
@@ -99,7 +99,7 @@ async function revokeToken(
 function assertRight(exchange: Exchange, use: keyof typeof REFUSALS): Principal {
   const principal = requirePrincipal(exchange);
   if (principal.tokens === 'write' || principal.tokens === use) return principal;
-  throw new Problem({ kind: 'forbidden', reason: 'tokens_not_allowed', message: REFUSALS[use] });
+  throw refuse('tokens_not_allowed', { message: REFUSALS[use] });
 }
 
 type TokenMaker = Pick<SiteToken, 'id' | 'madeByTokenId'>;

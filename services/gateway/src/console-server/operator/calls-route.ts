@@ -2,7 +2,6 @@ import { fromJson, toJson } from '@bufbuild/protobuf';
 import type { DescMethod, DescService, JsonValue, Message } from '@bufbuild/protobuf';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import { Problem } from '@reelgate/platform/problem';
 import { readAccessRule } from '@reelgate/platform/rpc/access';
 import type { CallOptions } from '@reelgate/platform/rpc/service';
 import { deriveWords } from '@reelgate/platform/rpc/enum-words';
@@ -27,6 +26,7 @@ import { assertRole } from '../session/operator-sessions.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
+import { refuse } from '../../refusals.ts';
 
 /** No page reads more at once. */
 const CALLS_MAX = 12;
@@ -148,9 +148,7 @@ async function passCall(
 function findRpc(rpcs: ReadonlyMap<string, PassedRpc>, name: string): PassedRpc {
   const found = rpcs.get(name);
   if (found !== undefined) return found;
-  throw new Problem({
-    kind: 'not_found',
-    reason: 'unknown_rpc',
+  throw refuse('unknown_rpc', {
     field: 'rpc',
     message: 'must be an RPC that the console passes, such as tasks.OperatorService/ListNotes',
   });

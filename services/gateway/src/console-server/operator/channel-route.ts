@@ -1,7 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Log } from '@reelgate/platform/log';
 import type { Clock } from '@reelgate/platform/clock';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { MarginSchema } from '@reelgate/proto/billing/v1/money';
 import { PriceContractSchema } from '@reelgate/proto/billing/v1/price';
 import type { PriceContract } from '@reelgate/proto/billing/v1/price';
@@ -18,6 +18,7 @@ import type { ChannelsParts } from './channels-routes.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
+import { refuse } from '../../refusals.ts';
 
 const DEADLINE_MS = 15_000;
 const DAY_MS = 24 * 3_600_000;
@@ -27,8 +28,7 @@ export interface ChannelPageParts extends ChannelsParts {
   readonly log: Log;
 }
 
-const channelNotFound = (): Problem =>
-  new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is no such channel' });
+const channelNotFound = (): Problem => refuse('not_found', { message: 'there is no such channel' });
 
 /** `GET /channels/{id}`: everything about a channel. A service that is away leaves only its part out. */
 export function channelRoute(parts: ChannelPageParts): OperatorRouteEntry {

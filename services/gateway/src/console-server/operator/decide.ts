@@ -1,7 +1,7 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import { Problem, isProblem } from '@reelgate/platform/problem';
+import { isProblem } from '@reelgate/platform/problem';
 import type { Act } from '@reelgate/proto/access/v1/act';
 import type { DecidedMoney, DecisionAnswer, DecisionRequest } from '../../../console/api/operator-attention.ts';
 import { withDeadline } from '../../clients/caller.ts';
@@ -11,6 +11,7 @@ import type { OperatorClients } from '../../clients/gateway-clients.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { toMoney } from '../views/money-view.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
+import { refuse } from '../../refusals.ts';
 
 const DECISION = 'attention_resolved';
 /** A decision is the last act over its subject, or one of the last few. */
@@ -61,9 +62,7 @@ function readFirst(acts: readonly Act[], { resolution, actor, reason }: WantedDe
   const { resolution: decided } = JSON.parse(last.detailJson) as { readonly resolution?: unknown };
   if (last.actor === actor && last.reason === reason && decided === resolution)
     return last.at === undefined ? 0 : timestampMs(last.at);
-  throw new Problem({
-    kind: 'conflict',
-    reason: 'not_in_attention',
+  throw refuse('not_in_attention', {
     message: `${last.actor} has decided it as ${String(decided)}: ${last.reason}`,
     cause: refusal,
   });

@@ -1,7 +1,7 @@
-import { Problem } from '@reelgate/platform/problem';
 import type { Exchange } from '../../http/http-exchange.ts';
 import type { EndableSession, EndedSessions } from './ended-sessions.ts';
 import type { SessionCookie } from './session-cookie.ts';
+import { refuse } from '../../refusals.ts';
 
 interface OwnSession {
   readonly ended: EndedSessions;
@@ -19,9 +19,7 @@ export async function endOwnSession(
   try {
     await ended.end(session);
   } catch (error) {
-    throw new Problem({
-      kind: 'unavailable',
-      reason: 'sign_out_incomplete',
+    throw refuse('sign_out_incomplete', {
       message:
         'this browser has forgotten the session, but the service could not end it: a copy of its cookie may work until ' +
         `${new Date(session.expiresAt).toISOString()}; sign in again later and sign out everywhere`,

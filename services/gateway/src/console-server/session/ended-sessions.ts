@@ -1,12 +1,13 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { SessionRecords } from '../../clients/sessions-client.ts';
 import { openEndedList } from './ended-list.ts';
 import type { EndedList } from './ended-list.ts';
 import type { SessionMark } from './known-endings.ts';
+import { refuse } from '../../refusals.ts';
 
 /** A list of this age is asked for again. */
 const FRESH_MS = 1000;
@@ -106,9 +107,5 @@ async function endUntilDone(
 }
 
 export function noSession(): Problem {
-  return new Problem({
-    kind: 'unauthenticated',
-    reason: 'signed_out',
-    message: 'this needs a session, and there is none or it has ended; sign in again',
-  });
+  return refuse('signed_out');
 }

@@ -1,4 +1,4 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import { covers } from '../../domain/operator-role.ts';
@@ -11,6 +11,7 @@ import type { OperatorsInUse } from './operators-in-use.ts';
 import { assertOwnRequest } from './own-requests.ts';
 import type { OpenedSession, SessionSeal } from './seal-session.ts';
 import type { SessionCookie } from './session-cookie.ts';
+import { refuse } from '../../refusals.ts';
 
 /** Sessions of the operator console: each is an operator's key in a sealed cookie. */
 export interface OperatorSessions {
@@ -84,9 +85,7 @@ function findHolder({ key, subject, role }: OpenedSession, inUse: OperatorsInUse
 }
 
 function unknownKey(): Problem {
-  return new Problem({
-    kind: 'unauthenticated',
-    reason: 'invalid_operator_key',
+  return refuse('invalid_operator_key', {
     field: 'key',
     message: 'is no key of an operator; expected the key of an entry under operators of the configuration',
   });
@@ -95,9 +94,5 @@ function unknownKey(): Problem {
 /** Refuses an operator whose role is below the one that is needed. */
 export function assertRole({ name, role }: SignedInOperator, needed: Role): void {
   if (covers(role, needed)) return;
-  throw new Problem({
-    kind: 'forbidden',
-    reason: 'role_missing',
-    message: `this needs the role ${needed}; ${name} has the role ${role}`,
-  });
+  throw refuse('role_missing', { message: `this needs the role ${needed}; ${name} has the role ${role}` });
 }

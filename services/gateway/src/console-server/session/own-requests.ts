@@ -1,5 +1,6 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { Exchange } from '../../http/http-exchange.ts';
+import { refuse } from '../../refusals.ts';
 
 /** A page of another site cannot send this header without asking first, and it is never allowed to. */
 const HEADER = 'x-reelgate-console';
@@ -21,9 +22,5 @@ export function assertOwnRequest({ method, req: { headers } }: Exchange, publicO
 }
 
 function foreign(): Problem {
-  return new Problem({
-    kind: 'forbidden',
-    reason: 'foreign_request',
-    message: 'the console takes requests of its own pages alone',
-  });
+  return refuse('foreign_request', { message: 'the console takes requests of its own pages alone' });
 }

@@ -1,5 +1,6 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { Exchange } from '../../http/http-exchange.ts';
+import { refuse } from '../../refusals.ts';
 
 /** A cookie of a console. Pages cannot read it, and no other site can send it. */
 export interface SessionCookie {
@@ -62,9 +63,7 @@ function listCookieValues(header: string, name: string): readonly string[] {
 }
 
 function severalSessions(name: string): Problem {
-  return new Problem({
-    kind: 'invalid',
-    reason: 'several_sessions',
+  return refuse('several_sessions', {
     message: `the request has several cookies named ${name}; remove the cookies of this site, then sign in again`,
   });
 }

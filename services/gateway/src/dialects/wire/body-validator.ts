@@ -1,13 +1,15 @@
 import { Ajv } from '@reelgate/platform/json-schema';
 import type { ErrorObject, ValidateFunction } from '@reelgate/platform/json-schema';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { readOwn } from '../../domain/read-own.ts';
 import type { Schema, TypeOf } from '../../domain/schema.ts';
+import { refuse } from '../../refusals.ts';
+import type { Reason } from '../../refusals.ts';
 
 const SHOWN_CHARACTERS_MAX = 64;
 
 /** The reason of a refusal, by the first field of the path. */
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<string, Reason>> = {
   model: 'missing_model',
   content: 'invalid_content',
   prompt: 'invalid_content',
@@ -72,11 +74,7 @@ export function bodyValidator(schema: Schema, hint = ''): (body: unknown) => unk
   let compiled: ValidateFunction | undefined;
   return (body) => {
     if (body === null || typeof body !== 'object' || Array.isArray(body)) {
-      throw new Problem({
-        kind: 'invalid',
-        reason: 'invalid_request',
-        message: `the body must be a JSON object; it is ${quoteValue(body)}`,
-      });
+      throw refuse('invalid_request', { message: `the body must be a JSON object; it is ${quoteValue(body)}` });
     }
     const check = (compiled ??= ajv.compile(schema));
     if (check(body)) return body;
@@ -85,8 +83,8 @@ export function bodyValidator(schema: Schema, hint = ''): (body: unknown) => unk
 }
 
 /** Returns the refusal of a field, with the dialect's name for it. */
-export function invalid(field: string, message: string, reason = chooseReason(field)): Problem {
-  return new Problem({ kind: 'invalid', reason, field, message });
+export function invalid(field: string, message: string, reason: Reason = chooseReason(field)): Problem {
+  return refuse(reason, { field, message });
 }
 
 function toProblem(error: ErrorObject | undefined, hint: string): Problem {
@@ -132,7 +130,7 @@ function toProblem(error: ErrorObject | undefined, hint: string): Problem {
   return words[error.keyword]?.() ?? invalid(at, error.message ?? 'is invalid');
 }
 
-function chooseReason(field: string): string {
+function chooseReason(field: string): Reason {
   const [head = ''] = field.split(/[.[]/, 1);
   return readOwn(REASONS, head) ?? 'invalid_request';
 }

@@ -1,5 +1,6 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { MediaKind } from '@reelgate/proto/tasks/v1/order';
+import { refuse } from '../../refusals.ts';
 
 /**
  * The head, such as `data:image/png;base64,`. The type may be absent. The base64 after it is checked while it is stored.
@@ -58,5 +59,5 @@ export function readDeclaredType(declared: string, kind: MediaKind, field: strin
 }
 
 export function invalidMedia(field: string, message: string): Problem {
-  return new Problem({ kind: 'invalid', reason: 'invalid_media', field, message });
+  return refuse('invalid_media', { field, message });
 }

@@ -2,7 +2,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { EveryField } from '@reelgate/platform/rpc/service';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Order, OrderSchema } from '@reelgate/proto/tasks/v1/order';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { BesideOrder, DecodedOrder } from '../dialect.ts';
 import { toItemType } from './content-items.ts';
 import type { DecodedItem } from './content-items.ts';
@@ -10,6 +10,7 @@ import { readOwn } from '../../domain/read-own.ts';
 import { dropUndefined } from './task-fields.ts';
 import { describeRightField } from './unknown-fields.ts';
 import type { RightFields } from './unknown-fields.ts';
+import { refuse } from '../../refusals.ts';
 
 /** The limit on the characters of all texts and URLs together: more than any model reads, less than a call can hold. */
 const ORDER_CHARACTERS_MAX = 1_000_000;
@@ -93,9 +94,7 @@ function assertFits({ order }: DecodedOrder, items: readonly DecodedItem[]): voi
 }
 
 function refuseLength(field: string | undefined): Problem {
-  return new Problem({
-    kind: 'invalid',
-    reason: field === undefined ? 'invalid_request' : 'invalid_content',
+  return refuse(field === undefined ? 'invalid_request' : 'invalid_content', {
     field,
     message:
       `${field === undefined ? 'the body ' : ''}is too long; ` +

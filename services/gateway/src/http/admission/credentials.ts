@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Problem } from '@reelgate/platform/problem';
+import { refuse } from '../../refusals.ts';
 
 /** In the order in which their tokens are tried. `api-key` is the header of Azure's clients. */
 const KEY_HEADERS = ['x-api-key', 'api-key', 'x-goog-api-key'] as const;
@@ -15,11 +15,7 @@ export function readTokens(headers: IncomingHttpHeaders, url = ''): readonly str
   const named = KEY_HEADERS.map((name) => headers[name]).flat();
   const tokens = [bearer, ...named, readFromSubprotocol(headers), readFromQuery(url)].filter(isToken);
   if (tokens.length > 0) return tokens;
-  throw new Problem({
-    kind: 'unauthenticated',
-    reason: 'invalid_api_key',
-    message: 'missing or malformed token; send the header Authorization: Bearer <token>',
-  });
+  throw refuse('invalid_api_key');
 }
 
 function isToken(text: string | undefined): text is string {

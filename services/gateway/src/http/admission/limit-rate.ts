@@ -1,5 +1,5 @@
 import type { RateCounters } from '../../rate-counters/rate-counters.ts';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { CountedToken, OwnLimits, Principal } from '../../clients/billing-client.ts';
@@ -7,6 +7,7 @@ import type { RateLimits } from '../../domain/rate-limits.ts';
 import type { Verdict } from '../../domain/sliding-window.ts';
 import type { Exchange } from '../http-exchange.ts';
 import type { Count } from '../routes/route.ts';
+import { refuse } from '../../refusals.ts';
 
 /** Requests of the console do not use up the limits of the programs of a token. */
 const CONSOLE_PER_MINUTE = 1200;
@@ -65,9 +66,7 @@ function findLimit(limits: RateLimits, token: CountedToken, counts: Count): numb
 }
 
 function overTheLimit({ limit, isOfMaker, retryAfterMs }: Verdict, counts: Count): Problem {
-  return new Problem({
-    kind: 'exhausted',
-    reason: 'rate_limit_exceeded',
+  return refuse('rate_limit_exceeded', {
     retryAfterMs,
     message:
       `rate limit exceeded: ${limit} ${counts === 'console' ? 'requests of the console' : counts} per minute` +

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { HostCheck } from '@reelgate/platform/http/allowed-hosts';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
+import { refuse } from '../../refusals.ts';
 
 const SHOWN_MAX = 200;
 
@@ -29,5 +30,5 @@ export function assertOwnCaller(
 }
 
 function foreign(message: string): Problem {
-  return new Problem({ kind: 'forbidden', reason: 'foreign_request', message });
+  return refuse('foreign_request', { message });
 }

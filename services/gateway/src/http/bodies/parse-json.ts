@@ -8,6 +8,7 @@ import {
 } from '@reelgate/platform/bounded-json';
 import { Problem } from '@reelgate/platform/problem';
 import { isPacked } from './unpack-body.ts';
+import { refuse } from '../../refusals.ts';
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 /** A body that declares at most this much is checked when it is parsed. */
@@ -72,5 +73,5 @@ function toRefusal(bytes: Buffer, error: unknown): Problem {
 }
 
 function refusal(message: string): Problem {
-  return new Problem({ kind: 'invalid', reason: 'invalid_json', message });
+  return refuse('invalid_json', { message });
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Busboy } from '@fastify/busboy';
 import { nextTurn } from '@reelgate/platform/bounded-json';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { sourceNetwork } from '@reelgate/platform/source-address';
 import type { ClientBody, Form, FormFile } from '../../dialects/dialect.ts';
 import type { Exchange } from '../http-exchange.ts';
@@ -11,6 +11,7 @@ import { checkJsonBody, parseJsonBody } from './parse-json.ts';
 import { readRawBody, receiveBody } from './receive-body.ts';
 import type { ReceiveOptions } from './receive-body.ts';
 import type { Sink } from './unpack-body.ts';
+import { refuse } from '../../refusals.ts';
 
 /** Matches the content type of JSON, or an empty one, with any parameters. */
 const JSON_TYPE = /^\s*(?:application\/(?:[\w.-]+\+)?json\s*)?(?:;|$)/i;
@@ -42,9 +43,7 @@ export function readBodyType(headers: IncomingHttpHeaders, takesForms: boolean):
     .split(';', 1)
     .map((part) => part.trim());
   if (type === 'multipart/form-data' && takesForms) return 'form';
-  throw new Problem({
-    kind: 'invalid',
-    reason: 'unsupported_media_type',
+  throw refuse('unsupported_media_type', {
     message: `content-type must be application/json${takesForms ? ' or multipart/form-data' : ''}; it is ${type.slice(0, 80)}`,
   });
 }
@@ -156,7 +155,7 @@ function newParser(headers: IncomingHttpHeaders, bytesMax: number): Parser {
 }
 
 function invalidForm(message: string): Problem {
-  return new Problem({ kind: 'invalid', reason: 'invalid_request', message });
+  return refuse('invalid_request', { message });
 }
 
 /** The bounds on the bodies of requests. */

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { BodyBudget, BodyOwner, CountedBody } from './body-budget.ts';
 import { collectBytes } from './collect-bytes.ts';
 import type { CheckChunk } from './parse-json.ts';
 import { readUnpacker, unpackTo } from './unpack-body.ts';
 import type { Sink, BodyUnpacker } from './unpack-body.ts';
+import { refuse } from '../../refusals.ts';
 
 export interface ReceiveOptions {
   readonly bytesMax: number;
@@ -137,28 +138,18 @@ function passChunks(request: IncomingMessage, { body, bytesMax, input }: ChunkPa
 }
 
 function tooMany(): Problem {
-  return new Problem({
-    kind: 'unavailable',
-    reason: 'gateway_busy',
+  return refuse('gateway_busy', {
     message: 'the gateway holds too many request bodies; retry in 1 s',
     retryAfterMs: 1000,
   });
 }
 
 function tooSlow(): Problem {
-  return new Problem({
-    kind: 'invalid',
-    reason: 'body_too_slow',
-    message: 'the body arrives too slowly, or has stopped; send it again over a faster connection',
-  });
+  return refuse('body_too_slow');
 }
 
 export function tooLarge(bytesMax: number): Problem {
-  return new Problem({
-    kind: 'invalid',
-    reason: 'body_too_large',
-    message: `the body must be at most ${bytesMax} bytes`,
-  });
+  return refuse('body_too_large', { message: `the body must be at most ${bytesMax} bytes` });
 }
 
 /**

@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { readBodyType, waitForDrain } from './read-body.ts';
 import { receiveBody, tooLarge } from './receive-body.ts';
 import type { ReceiveOptions } from './receive-body.ts';
 import { isPacked } from './unpack-body.ts';
 import type { Sink } from './unpack-body.ts';
+import { refuse } from '../../refusals.ts';
 
 const LIMITS = { fieldNameSize: 100, fieldSize: 1024, fields: 8, files: 1, parts: 9, headerPairs: 50 };
 const FILE_FIELD = 'file';
@@ -38,11 +39,7 @@ export function readFileBytes(headers: IncomingHttpHeaders): number | undefined 
 /** Refuses a body that is no form, before it is read. */
 export function assertForm(headers: IncomingHttpHeaders): void {
   if (readBodyType(headers, true) === 'form') return;
-  throw new Problem({
-    kind: 'invalid',
-    reason: 'unsupported_media_type',
-    message: 'content-type must be multipart/form-data',
-  });
+  throw refuse('unsupported_media_type', { message: 'content-type must be multipart/form-data' });
 }
 
 /**
@@ -128,8 +125,7 @@ function readForm(headers: IncomingHttpHeaders, { assertField, takeFile }: FileF
     end: async () => {
       parser.end();
       await Promise.race([finished, failed.promise]);
-      if (taken === undefined)
-        throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: FILE_FIELD, message: 'is required' });
+      if (taken === undefined) throw refuse('invalid_request', { field: FILE_FIELD, message: 'is required' });
       await Promise.race([taken.done, failed.promise]);
       return { fields, filename: taken.filename ?? '' };
     },
@@ -153,5 +149,5 @@ function newParser(headers: IncomingHttpHeaders): InstanceType<typeof Busboy> {
 }
 
 function invalidForm(message: string): Problem {
-  return new Problem({ kind: 'invalid', reason: 'invalid_request', message });
+  return refuse('invalid_request', { message });
 }

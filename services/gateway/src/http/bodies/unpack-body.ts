@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 import { CONTENT_CODINGS, findUnpacker } from '@reelgate/platform/http/content-codings';
 import type { OpenUnpacker } from '@reelgate/platform/http/content-codings';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
+import { refuse } from '../../refusals.ts';
 
 const SHOWN_MAX = 40;
 
@@ -14,9 +15,7 @@ export function readUnpacker({ 'content-encoding': encoding = '' }: IncomingHttp
   if (!isPacked({ 'content-encoding': encoding })) return undefined;
   const open = findUnpacker(encoding);
   if (open !== undefined) return open;
-  throw new Problem({
-    kind: 'invalid',
-    reason: 'unsupported_content_encoding',
+  throw refuse('unsupported_content_encoding', {
     message: `content-encoding must be one of ${CONTENT_CODINGS} or absent; it is ${encoding.slice(0, SHOWN_MAX)}`,
   });
 }
@@ -83,9 +82,5 @@ export function unpackTo(open: OpenUnpacker, sink: Sink): BodyUnpacker {
 }
 
 function unreadableBody(): Problem {
-  return new Problem({
-    kind: 'invalid',
-    reason: 'invalid_request',
-    message: 'the body must be complete and packed as its content-encoding says',
-  });
+  return refuse('invalid_request', { message: 'the body must be complete and packed as its content-encoding says' });
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { readSignedName } from '@reelgate/platform/signatures';
 import type { Exchange } from '../http-exchange.ts';
 import type { Secret } from '@reelgate/platform/secret';
@@ -10,6 +10,7 @@ import { parseJson } from '../bodies/parse-json.ts';
 import { readRawBody } from '../bodies/receive-body.ts';
 import { toReceiveOptions } from '../bodies/read-body.ts';
 import type { RouteEntry } from './route.ts';
+import { refuse } from '../../refusals.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
 const CHALLENGE_LENGTH_MAX = 1024;
@@ -56,9 +57,7 @@ async function receiveCallback(parts: CallbackRouteParts, exchange: Exchange): P
   if (name === undefined) throw invalidAddress();
   const verdict = await parts.counters.take(`callbacks:${name}`, CALLS_PER_MINUTE);
   if (!verdict.allowed)
-    throw new Problem({
-      kind: 'exhausted',
-      reason: 'rate_limit_exceeded',
+    throw refuse('rate_limit_exceeded', {
       message: `rate limit exceeded: ${CALLS_PER_MINUTE} calls per minute at this address`,
       retryAfterMs: verdict.retryAfterMs,
     });
@@ -106,9 +105,7 @@ function toPayload(body: Buffer): Readonly<Record<string, unknown>> {
 
 function checkChallenge(challenge: unknown): string {
   if (typeof challenge === 'string' && challenge.length <= CHALLENGE_LENGTH_MAX) return challenge;
-  throw new Problem({
-    kind: 'invalid',
-    reason: 'invalid_request',
+  throw refuse('invalid_request', {
     field: 'challenge',
     message: `must be a string of at most ${CHALLENGE_LENGTH_MAX} characters`,
   });
@@ -129,5 +126,5 @@ function toObjectOrEmpty(value: unknown): Readonly<Record<string, unknown>> {
  * The refusal of every invalid address. It is always the same, so that it does not reveal anything about the address.
  */
 function invalidAddress(): Problem {
-  return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this address' });
+  return refuse('not_found', { message: 'there is nothing at this address' });
 }

@@ -1,5 +1,4 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { Problem } from '@reelgate/platform/problem';
 import type { MediaPort, ServedObject } from '../../clients/media-port.ts';
 import type { Task } from '../../clients/tasks-client.ts';
 import { newAnswer, objectSchema } from '../../domain/schema.ts';
@@ -15,6 +14,7 @@ import { computePollDelayMs } from '../headers.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 import { readTaskId } from './task-id.ts';
 import { isFinal } from '../../clients/tasks-client.ts';
+import { refuse } from '../../refusals.ts';
 
 const PROMPT_ANSWER = newAnswer(
   { title: 'EnhancedPrompt', ...objectSchema({ prompt: { type: 'string' } }) },
@@ -136,25 +136,15 @@ function readVariant(query: URLSearchParams): Variant {
 
 function requireResult(task: Task, now: number): NonNullable<Task['result']> {
   if (!isFinal(task)) {
-    throw new Problem({
-      kind: 'conflict',
-      reason: 'task_not_completed',
+    throw refuse('task_not_completed', {
       message: `the task is ${toStatusName(task)}; it has a result only once it is completed`,
       retryAfterMs: computePollDelayMs(task),
     });
   }
   if (task.result === undefined)
-    throw new Problem({
-      kind: 'conflict',
-      reason: 'task_not_completed',
-      message: `the task is ${toStatusName(task)} and has no result`,
-    });
+    throw refuse('task_not_completed', { message: `the task is ${toStatusName(task)} and has no result` });
   if (task.expiresAt !== undefined && timestampMs(task.expiresAt) <= now)
-    throw new Problem({
-      kind: 'gone',
-      reason: 'result_expired',
-      message: 'the result has expired: expires_at has passed',
-    });
+    throw refuse('result_expired', { message: 'the result has expired: expires_at has passed' });
   return task.result;
 }
 

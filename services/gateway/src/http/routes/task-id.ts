@@ -1,5 +1,5 @@
-import { Problem } from '@reelgate/platform/problem';
 import type { Exchange } from '../http-exchange.ts';
+import { refuse } from '../../refusals.ts';
 
 /** The form of an id of this service. An impossible id is refused without a call. */
 export const PLAUSIBLE_ID = /^[\w-]{1,64}$/;
@@ -8,8 +8,7 @@ export const PLAUSIBLE_ID = /^[\w-]{1,64}$/;
 export function readTaskId(exchange: Exchange): string {
   const { task_id: taskId } = exchange.params;
   if (taskId === undefined) throw new Error('the path of this route has no {task_id}');
-  if (!PLAUSIBLE_ID.test(taskId))
-    throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such task' });
+  if (!PLAUSIBLE_ID.test(taskId)) throw refuse('task_not_found', { message: 'no such task' });
   exchange.state.taskId = taskId;
   return taskId;
 }

@@ -1,5 +1,5 @@
-import { Problem } from '@reelgate/platform/problem';
 import type { RouteEntry } from './route.ts';
+import { refuse } from '../../refusals.ts';
 
 /** A known route that is not implemented. */
 interface UnsupportedRoute {
@@ -77,11 +77,7 @@ function entry(path: string, operationId: string, instead: string): RouteEntry {
     path,
     token: { counts: 'reads' },
     handle: () => {
-      throw new Problem({
-        kind: 'unavailable',
-        reason: 'api_not_implemented',
-        message: `this route is not implemented; ${instead}`,
-      });
+      throw refuse('api_not_implemented', { message: `this route is not implemented; ${instead}` });
     },
     doc: {
       tag: 'Not implemented',

@@ -1,7 +1,8 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { scrubText } from '../answers/scrub-error.ts';
 import type { Identities } from '../answers/scrub-error.ts';
 import type { ErrorAnswer } from './attempt-result.ts';
+import { refuse } from '../../refusals.ts';
 
 /** The upstream's words that a refusal of content quotes. */
 const QUOTED_MAX = 500;
@@ -18,9 +19,7 @@ export function refuseVerdict(
   identities: Identities,
 ): Problem | undefined {
   if (verdict.class === 'redirect')
-    return new Problem({
-      kind: 'invalid',
-      reason: 'upstream_refused',
+    return refuse('upstream_refused', {
       message: `the upstream redirects this request (status ${status}), and no redirect is followed`,
     });
   if (verdict.refusal === undefined || KEPT.has(status)) return undefined;
@@ -28,14 +27,8 @@ export function refuseVerdict(
   const words = scrubText(message, identities).slice(0, QUOTED_MAX);
   const named = reasons.length === 0 ? '' : ` (${scrubText(reasons.join(', '), identities)})`;
   if (verdict.class === 'request')
-    return new Problem({
-      kind: 'invalid',
-      reason: 'upstream_refused',
-      message: `the upstream refused the size of this request: ${words}`,
-    });
-  return new Problem({
-    kind: 'unprocessable',
-    reason: 'content_rejected',
+    return refuse('upstream_refused', { message: `the upstream refused the size of this request: ${words}` });
+  return refuse('content_rejected', {
     message: `the upstream refused the content of this request${named}${words === '' ? '' : `: ${words}`}`,
   });
 }

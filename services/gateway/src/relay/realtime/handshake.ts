@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { Problem } from '@reelgate/platform/problem';
 import { listForwardedHeaders } from '../headers.ts';
+import { refuse } from '../../refusals.ts';
 
 const VERSION = '13';
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
@@ -26,26 +26,13 @@ export interface Handshake {
 /** Reads and checks a handshake before any other service is called; refuses with a Problem. */
 export function readHandshake({ url = '', method, headers, rawHeaders }: IncomingMessage): Handshake {
   if (method !== 'GET' || !KEY.test(headers['sec-websocket-key'] ?? ''))
-    throw new Problem({
-      kind: 'invalid',
-      reason: 'invalid_request',
-      message: 'the request must be a WebSocket handshake',
-    });
+    throw refuse('invalid_request', { message: 'the request must be a WebSocket handshake' });
   if (headers['sec-websocket-version'] !== VERSION)
-    throw new Problem({
-      kind: 'invalid',
-      reason: 'upgrade_required',
-      message: `the WebSocket protocol must have version ${VERSION}`,
-    });
+    throw refuse('upgrade_required', { message: `the WebSocket protocol must have version ${VERSION}` });
   const search = url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const model = new URLSearchParams(search).get('model') ?? '';
   if (model === '')
-    throw new Problem({
-      kind: 'invalid',
-      reason: 'missing_model',
-      field: 'model',
-      message: 'is required in the query: the id of a model',
-    });
+    throw refuse('missing_model', { field: 'model', message: 'is required in the query: the id of a model' });
   return {
     model,
     search,
@@ -65,7 +52,7 @@ function readProtocols(header: string | undefined): readonly string[] {
   if (header === undefined) return [];
   const offered = header.split(',').map((name) => name.trim());
   if (!offered.every((name) => TOKEN.test(name)) || new Set(offered).size !== offered.length) {
-    throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the list of subprotocols is malformed' });
+    throw refuse('invalid_request', { message: 'the list of subprotocols is malformed' });
   }
   return offered.filter((name) => !name.startsWith(CREDENTIAL) && !OWNERS.test(name));
 }

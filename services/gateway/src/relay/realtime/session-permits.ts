@@ -1,6 +1,7 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { permitsByToken } from '../../operations/permits-by-token.ts';
 import type { RealtimeSettings } from './realtime-settings.ts';
+import { refuse } from '../../refusals.ts';
 
 /** Bounds the sessions that are open or being opened: of the gateway, and of each token. */
 export interface SessionPermits {
@@ -25,9 +26,7 @@ export function sessionPermits({ sessionsMax, sessionsPerTokenMax }: RealtimeSet
 }
 
 function tooMany(who: string, sessionsPerTokenMax: number): Problem {
-  return new Problem({
-    kind: 'exhausted',
-    reason: 'rate_limit_exceeded',
+  return refuse('rate_limit_exceeded', {
     retryAfterMs: 1000,
     message: `${who} may have ${sessionsPerTokenMax} sessions open at the same time`,
   });
@@ -35,9 +34,7 @@ function tooMany(who: string, sessionsPerTokenMax: number): Problem {
 
 /** The gateway opens no further session, for any token. */
 export function gatewayBusy(): Problem {
-  return new Problem({
-    kind: 'unavailable',
-    reason: 'gateway_busy',
+  return refuse('gateway_busy', {
     message: 'the gateway can open no further session now; try again later',
     retryAfterMs: 1000,
   });

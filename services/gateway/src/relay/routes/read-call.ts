@@ -1,4 +1,3 @@
-import { Problem } from '@reelgate/platform/problem';
 import { toEndpointPath } from '../endpoints.ts';
 import type { RelayEndpoint } from '../endpoints.ts';
 import type { JsonObject } from '../protocols/protocol.ts';
@@ -13,6 +12,7 @@ import { readRawBody } from '../../http/bodies/receive-body.ts';
 import { readLabel } from '../../http/headers.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
+import { refuse } from '../../refusals.ts';
 
 const MODEL = 'model';
 const NO_FIELDS: ReadonlyMap<string, string> = new Map();
@@ -91,19 +91,14 @@ export async function parseCall({
 async function requireObject(body: Buffer): Promise<JsonObject> {
   const value = await parseCallBody(body);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the body must be a JSON object' });
+  throw refuse('invalid_request', { message: 'the body must be a JSON object' });
 }
 
 /** Some upstreams ignore the case of names, and would use another model than the one that is checked here. */
 function assertOneSpelling(json: JsonObject): void {
   for (const name in json) {
     if (name.length === MODEL.length && name !== MODEL && name.toLowerCase() === MODEL)
-      throw new Problem({
-        kind: 'invalid',
-        reason: 'invalid_request',
-        field: name,
-        message: 'is an unknown field; did you mean model?',
-      });
+      throw refuse('invalid_request', { field: name, message: 'is an unknown field; did you mean model?' });
   }
 }
 
@@ -113,29 +108,15 @@ function parseForm(
 ): { readonly parts: readonly FormPart[]; readonly fields: ReadonlyMap<string, string> } {
   const boundary = readBoundary(contentType);
   if (boundary === undefined)
-    throw new Problem({
-      kind: 'invalid',
-      reason: 'invalid_request',
-      message: 'the content-type of the form must have a boundary',
-    });
+    throw refuse('invalid_request', { message: 'the content-type of the form must have a boundary' });
   const parts = parseFormParts(body, boundary);
-  if (parts === undefined)
-    throw new Problem({
-      kind: 'invalid',
-      reason: 'invalid_request',
-      message: 'the form is malformed or has too many parts',
-    });
+  if (parts === undefined) throw refuse('invalid_request', { message: 'the form is malformed or has too many parts' });
   return { parts, fields: readTextFields(body, parts) };
 }
 
 function requireModel(model: unknown): string {
   if (typeof model === 'string' && model !== '') return model;
-  throw new Problem({
-    kind: 'invalid',
-    reason: 'missing_model',
-    field: 'model',
-    message: 'is required: the id of a model',
-  });
+  throw refuse('missing_model', { field: 'model', message: 'is required: the id of a model' });
 }
 
 /** The query without the token that Google's clients send as `key`. */

@@ -1,5 +1,4 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { Problem } from '@reelgate/platform/problem';
 import type { CallSink } from '../answers/call-sink.ts';
 import { relayEndpoints } from '../endpoints.ts';
 import type { RelayEndpoint } from '../endpoints.ts';
@@ -11,6 +10,7 @@ import type { Relay } from '../relay.ts';
 import { readCall } from './read-call.ts';
 import { markAnswer } from '../../domain/schema.ts';
 import type { RouteDoc, RouteEntry } from '../../http/routes/route.ts';
+import { refuse } from '../../refusals.ts';
 
 const ANY_OBJECT = { type: 'object' };
 const TEXT = { type: 'string' };
@@ -144,9 +144,7 @@ export function realtimeRoute(): RouteEntry {
     token: { counts: 'calls' },
     handle: (exchange) => {
       exchange.set('upgrade', 'websocket');
-      throw new Problem({
-        kind: 'invalid',
-        reason: 'upgrade_required',
+      throw refuse('upgrade_required', {
         message: 'this route requires a WebSocket; send Connection: Upgrade and Upgrade: websocket',
       });
     },

@@ -1,4 +1,4 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { editStrings } from '../../json-bytes/edit-strings.ts';
 import { nameUpstream } from '../channels/relay-channel-config.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
@@ -8,6 +8,7 @@ import type { IdKind, RequestPlace } from '../protocols/state.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 import { looksSigned } from './sign-ids.ts';
 import type { IdSigner } from './sign-ids.ts';
+import { refuse } from '../../refusals.ts';
 
 /** A demand of a request on its channel: the id in a field belongs to one account of an upstream. */
 interface Demand {
@@ -101,9 +102,7 @@ export function refuseUnfit(state: CallState, listed: readonly RelayChannel[]): 
 
 /** The one upstream that can take a request cannot be called now. */
 export function refuseAwayUpstream(field: string, cause?: Error): Problem {
-  return new Problem({
-    kind: 'unavailable',
-    reason: 'no_channel_available',
+  return refuse('no_channel_available', {
     message: `the upstream that ${field} belongs to cannot be reached now; try again later, or send the conversation without it`,
     cause,
   });
@@ -155,23 +154,16 @@ function refuseUnknown({ kind }: { readonly kind: IdKind }, field: string): Prob
 /** Clients begin anew by the codes of responses and of encrypted content. */
 function refuseId(kind: IdKind, field: string, message: string): Problem {
   const isResponse = kind === 'response';
-  return new Problem({
-    kind: 'invalid',
-    reason: isResponse
+  return refuse(
+    isResponse
       ? 'previous_response_not_found'
       : kind === 'sealed'
         ? 'invalid_encrypted_content'
         : 'reference_not_found',
-    field,
-    message,
-  });
+    { field, message },
+  );
 }
 
 function refuseBody(field: string | undefined, message: string): Problem {
-  return new Problem({
-    kind: 'invalid',
-    reason: 'invalid_request',
-    ...(field === undefined ? {} : { field }),
-    message,
-  });
+  return refuse('invalid_request', { ...(field === undefined ? {} : { field }), message });
 }

@@ -1,4 +1,3 @@
-import { Problem } from '@reelgate/platform/problem';
 import { mayDeclare } from '../../domain/formats.ts';
 import type { Family } from '../../domain/formats.ts';
 import { FAMILY_OF, formatBytes, nameTypes } from '../../domain/media-rules.ts';
@@ -7,6 +6,7 @@ import type { Upload } from '../../store/media-store.ts';
 import { invalidMedia } from '../media-refusals.ts';
 import { reserveBytes } from './reserve-bytes.ts';
 import type { ReserveDeps } from './reserve-bytes.ts';
+import { refuse } from '../../refusals.ts';
 
 export interface BeginUploadDeps extends ReserveDeps {
   readonly bytesMax: Readonly<Record<Category, number>>;
@@ -33,9 +33,7 @@ export async function beginUpload(
     throw invalidMedia(`must be ${nameTypes(family)}; it is declared as ${declaredType}`);
   const bytesMax = computeBytesMax(deps, family);
   if (bytes !== undefined && bytes > bytesMax)
-    throw new Problem({
-      kind: 'invalid',
-      reason: 'body_too_large',
+    throw refuse('body_too_large', {
       message: `must be at most ${formatBytes(bytesMax)} for this kind; it is ${formatBytes(bytes)}`,
     });
   return reserveBytes(deps, accountId, bytes ?? bytesMax);

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { Problem } from '@reelgate/platform/problem';
 import { TooLarge } from '../../blobs/incoming.ts';
 import type { IncomingFolder } from '../../blobs/incoming.ts';
 import type { MediaObject } from '../../domain/media-object.ts';
@@ -11,6 +10,7 @@ import { requireClaimed } from '../media-refusals.ts';
 import { keepReserved, reserveBytes, requireReservation } from './reserve-bytes.ts';
 import type { ReserveDeps } from './reserve-bytes.ts';
 import type { MediaStore } from '../../store/media-store.ts';
+import { refuse } from '../../refusals.ts';
 
 export interface ReceiveDeps extends KeepFileDeps, ClaimDeps {
   readonly store: MediaStore;
@@ -118,12 +118,7 @@ export async function receiveBytes(
   } catch (error) {
     await draft.discard();
     throw error instanceof TooLarge
-      ? new Problem({
-          kind: 'invalid',
-          reason: 'body_too_large',
-          message: `the bytes must be at most ${formatBytes(error.bytesMax)}`,
-          cause: error,
-        })
+      ? refuse('body_too_large', { message: `the bytes must be at most ${formatBytes(error.bytesMax)}`, cause: error })
       : error;
   }
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
-import { Problem } from '@reelgate/platform/problem';
 import { formatBytes } from '../../domain/media-rules.ts';
 import type { Upload, UploadStore } from '../../store/media-store.ts';
+import { refuse } from '../../refusals.ts';
 
 /** Running creates of the account release their bytes within seconds. */
 const QUOTA_RETRY_MS = 5000;
@@ -33,9 +33,7 @@ export async function reserveBytes(
   const now = clock.now();
   const upload = { id: newId('up'), accountId, bytes, expiresAt: now + BEGIN_MS };
   if (await store.beginUpload(upload, now, inline.accountBytesMax)) return upload;
-  throw new Problem({
-    kind: 'exhausted',
-    reason: 'rate_limit_exceeded',
+  throw refuse('rate_limit_exceeded', {
     retryAfterMs: QUOTA_RETRY_MS,
     message:
       `the uploads of this account and the inline media of its unanswered requests must be at most ` +
@@ -64,9 +62,5 @@ export async function requireReservation(
 ): Promise<Upload> {
   const upload = await store.findUpload(id, clock.now());
   if (upload?.accountId === accountId) return upload;
-  throw new Problem({
-    kind: 'not_found',
-    reason: 'not_found',
-    message: 'there is no such upload; begin it again',
-  });
+  throw refuse('not_found', { message: 'there is no such upload; begin it again' });
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { cleanFilename } from '../../domain/client-file.ts';
 import type { ClientFile, FilePurpose } from '../../domain/client-file.ts';
 import { formatBytes } from '../../domain/media-rules.ts';
@@ -12,6 +12,7 @@ import { keepReserved } from '../bytes/reserve-bytes.ts';
 import { removeBytes } from '../garbage/collect-garbage.ts';
 import type { CollectDeps } from '../garbage/collect-garbage.ts';
 import { mediaBusy } from '../media-refusals.ts';
+import { refuse } from '../../refusals.ts';
 
 /** From the reservation to the first byte, and from the last byte to the commit. */
 const RESERVED_MS = 60_000;
@@ -175,9 +176,7 @@ function tooLate(): Problem {
 }
 
 function accountFull({ accountFilesMax, accountBytesMax }: FileSettings): Problem {
-  return new Problem({
-    kind: 'unprocessable',
-    reason: 'file_limit',
+  return refuse('file_limit', {
     message:
       `the files of an account must be at most ${accountFilesMax} and have at most ` +
       `${formatBytes(accountBytesMax)} together; delete some first`,
@@ -185,5 +184,5 @@ function accountFull({ accountFilesMax, accountBytesMax }: FileSettings): Proble
 }
 
 function unknownFile(): Problem {
-  return new Problem({ kind: 'not_found', reason: 'file_not_found', message: 'no such file' });
+  return refuse('file_not_found');
 }

@@ -1,4 +1,5 @@
-import { Problem, isProblem } from '@reelgate/platform/problem';
+import { isProblem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { Log } from '@reelgate/platform/log';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { inSpan } from '@reelgate/platform/trace/trace';
@@ -17,6 +18,7 @@ import type { ClaimDeps } from '../blobs/claim-blob.ts';
 import { claimFile } from '../blobs/claim-blob.ts';
 import type { KeepFileDeps } from '../blobs/keep-file.ts';
 import { requireClaimed, mediaBusy } from '../media-refusals.ts';
+import { refuse } from '../../refusals.ts';
 
 const RETRY_MS = 5000;
 /** A picture of 8K without compression has half of that. */
@@ -87,7 +89,7 @@ function toPictureOrder({ accountId, taskId, span }: IngestOrder, url: string): 
 /** An ended result is not stored again. */
 function requireKept(result: MediaObject, now: number): MediaObject {
   if (isKept(result, now)) return result;
-  throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result of this task is no longer stored' });
+  throw refuse('result_expired');
 }
 
 async function withResult<T>(
@@ -107,9 +109,7 @@ async function withResult<T>(
     if (error.code === 'busy') throw mediaBusy(error.said, error);
     log.warn({ taskId: order.taskId, code: error.code, err: error }, 'a result was not fetched');
     throw isTransient(error)
-      ? new Problem({
-          kind: 'unavailable',
-          reason: 'result_unreachable',
+      ? refuse('result_unreachable', {
           message: `the result ${error.said}`,
           retryAfterMs: Math.max(RETRY_MS, error.askedMs),
           cause: error,
@@ -163,5 +163,5 @@ async function readVideoFacts({ parsers }: IngestDeps, accountId: string, { path
 }
 
 function resultRefused(said: string, cause?: unknown): Problem {
-  return new Problem({ kind: 'invalid', reason: 'result_refused', message: `the result ${said}`, cause });
+  return refuse('result_refused', { message: `the result ${said}`, cause });
 }

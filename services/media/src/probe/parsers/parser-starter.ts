@@ -1,4 +1,4 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { backgroundLog } from '@reelgate/platform/log';
@@ -6,6 +6,7 @@ import type { Log } from '@reelgate/platform/log';
 import type { ParserLimits } from './parser-command.ts';
 import type { Parser } from './parser-process.ts';
 import type { Parsers } from './parsers.ts';
+import { refuse } from '../../refusals.ts';
 
 const BACKOFF_MS = 250;
 const BACKOFF_MS_MAX = 10_000;
@@ -86,9 +87,7 @@ export function parserStarter({ clock, log, parsers, limits, stopping }: Starter
 }
 
 function notStarted(waitMs: number, cause?: unknown): Problem {
-  return new Problem({
-    kind: 'unavailable',
-    reason: 'media_busy',
+  return refuse('media_busy', {
     message: 'cannot be checked now: no parser is running; try again',
     retryAfterMs: Math.max(RETRY_MS_MIN, waitMs),
     cause,

@@ -1,7 +1,8 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { Clock } from '@reelgate/platform/clock';
 import { newShares } from './account-shares.ts';
 import type { AccountShare, AccountShares, Permit } from './account-shares.ts';
+import { refuse } from '../../refusals.ts';
 
 const RETRY_MS_MIN = 1000;
 const RETRY_MS_MAX = 60_000;
@@ -108,9 +109,7 @@ function tooMany(
 }
 
 function busy(waitMs: number): Problem {
-  return new Problem({
-    kind: 'unavailable',
-    reason: 'media_busy',
+  return refuse('media_busy', {
     message: 'cannot be checked now: too many files are waiting; try again',
     retryAfterMs: Math.round(Math.min(RETRY_MS_MAX, Math.max(RETRY_MS_MIN, waitMs))),
   });

@@ -1,4 +1,4 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { Job } from '../../domain/job.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Task } from '../../domain/task.ts';
@@ -8,6 +8,7 @@ import { endTask } from '../ends/end-task.ts';
 import { describeWork } from '../ends/settle-task.ts';
 import type { JobDeps } from '../jobs/job-deps.ts';
 import { taskNotFound } from '../task-refusals.ts';
+import { refuse } from '../../refusals.ts';
 
 const MONEY: Readonly<Record<Exclude<Resolution, 'retry'>, 'charged' | 'released'>> = {
   completed: 'charged',
@@ -58,20 +59,11 @@ const FINISHED: Readonly<Record<Resolution, (deps: Deps, task: Task) => Promise<
   },
   retry: async (deps, task) => {
     if ((await deps.billing.settle(task.id, task.usage, describeWork(task))) === 'deferred')
-      throw new Problem({
-        kind: 'conflict',
-        reason: 'still_deferred',
-        message: 'the usage is still far above the hold; decide as completed or failed',
-      });
+      throw refuse('still_deferred');
   },
 };
 
-const notWaiting = (): Problem =>
-  new Problem({
-    kind: 'conflict',
-    reason: 'not_in_attention',
-    message: 'this task does not wait for a decision; `attention list` shows the tasks that do',
-  });
+const notWaiting = (): Problem => refuse('not_in_attention');
 
 /** Refuses a decision over money that another decision has moved. */
 function alreadySettled(settled: 'charged' | 'released'): Problem {
@@ -79,7 +71,7 @@ function alreadySettled(settled: 'charged' | 'released'): Problem {
     charged: 'the work was charged already; decide as completed',
     released: 'the hold was released already; decide as failed',
   };
-  return new Problem({ kind: 'conflict', reason: 'already_settled', message: message[settled] });
+  return refuse('already_settled', { message: message[settled] });
 }
 
 /** Carries out a person's decision, and records the person. */
@@ -109,14 +101,7 @@ export async function resolveJob(
   job: Job,
   { resolution, actor, reason }: Decision,
 ): Promise<void> {
-  if (resolution === 'retry')
-    throw new Problem({
-      kind: 'conflict',
-      reason: 'job_not_retried',
-      message:
-        'the call may have taken place and cannot be retried; ' +
-        'decide as completed to charge the hold, or as failed to release it',
-    });
+  if (resolution === 'retry') throw refuse('job_not_retried');
   if (!(await attention.isWaiting(job.id))) throw notWaiting();
   const ended = await calls.end(job.id, MONEY[resolution]);
   if (ended !== MONEY[resolution]) throw alreadySettled(ended);

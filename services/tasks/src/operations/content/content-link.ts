@@ -1,8 +1,8 @@
 import { signPath } from '@reelgate/platform/signatures';
-import { Problem } from '@reelgate/platform/problem';
 import { getTask } from '../reads/read-tasks.ts';
 import type { ContentDeps } from './content-deps.ts';
 import { requireFinishedVideo, resultExpired } from './read-content.ts';
+import { refuse } from '../../refusals.ts';
 
 const LIFETIME_MS = { min: 1000, max: 24 * 3_600_000, otherwise: 3_600_000 };
 
@@ -36,9 +36,7 @@ export async function signContentLink(
 
 function assertLifetime(lifetimeMs: number): void {
   if (lifetimeMs >= LIFETIME_MS.min && lifetimeMs <= LIFETIME_MS.max) return;
-  throw new Problem({
-    kind: 'invalid',
-    reason: 'invalid_request',
+  throw refuse('invalid_request', {
     field: 'lifetime',
     message: `must be from 1 s to ${LIFETIME_MS.max / 1000} s; it is ${lifetimeMs / 1000} s`,
   });

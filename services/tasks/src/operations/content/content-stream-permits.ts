@@ -1,4 +1,5 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
+import { refuse } from '../../refusals.ts';
 
 const FULL_RETRY_MS = 1000;
 
@@ -36,9 +37,7 @@ export function newStreamPermits({ what, total, perAccount }: StreamLimits): Str
 }
 
 function tooMany(message: string): Problem {
-  return new Problem({
-    kind: 'exhausted',
-    reason: 'too_many_streams',
+  return refuse('too_many_streams', {
     message: `${message}; try again when one has ended`,
     retryAfterMs: FULL_RETRY_MS,
   });

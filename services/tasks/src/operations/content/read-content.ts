@@ -1,9 +1,10 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { ByteSpan, OpenedBytes } from '../../clients/media-bytes.ts';
 import { getTask, pollAfterMs } from '../reads/read-tasks.ts';
 import type { ContentDeps } from './content-deps.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Task } from '../../domain/task.ts';
+import { refuse } from '../../refusals.ts';
 
 /** The most bytes of a piece. */
 const PIECE_BYTES = 64 * 1024;
@@ -85,9 +86,7 @@ async function* streamPieces(
 }
 
 function brokeOff(cause: unknown): Problem {
-  return new Problem({
-    kind: 'unavailable',
-    reason: 'service_unavailable',
+  return refuse('service_unavailable', {
     message: 'the bytes broke off; call again with the offset of the next byte',
     retryAfterMs: RESUME_MS,
     cause,
@@ -95,7 +94,7 @@ function brokeOff(cause: unknown): Problem {
 }
 
 function badSpan(field: string, message: string): Problem {
-  return new Problem({ kind: 'invalid', reason: 'invalid_request', field, message });
+  return refuse('invalid_request', { field, message });
 }
 
 /** The stored video of a completed task. */
@@ -121,21 +120,15 @@ export function requireFinishedVideo(task: Task, now: number): FinishedVideo {
 }
 
 export function resultExpired(): Problem {
-  return new Problem({
-    kind: 'gone',
-    reason: 'result_expired',
-    message: 'the result has expired: expires_at has passed',
-  });
+  return refuse('result_expired');
 }
 
 function notCompleted(message: string, retryAfterMs?: number): Problem {
-  return new Problem({ kind: 'conflict', reason: 'task_not_completed', message, retryAfterMs });
+  return refuse('task_not_completed', { message, retryAfterMs });
 }
 
 function noBytes(kind: string): Problem {
-  return new Problem({
-    kind: 'invalid',
-    reason: 'invalid_request',
+  return refuse('invalid_request', {
     field: 'task_id',
     message: `must name a task with a video; the result of a ${kind} task is a prompt, which GetTask returns`,
   });

@@ -5,6 +5,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { createHash } from 'node:crypto';
 import type { MediaBytes, Reservation, StoredUpload, UploadRequest } from '../../clients/media-bytes.ts';
 import type { StreamPermits } from './content-stream-permits.ts';
+import { refuse } from '../../refusals.ts';
 
 export interface UploadDeps {
   readonly clock: Clock;
@@ -152,9 +153,7 @@ async function awaitPiece<T>(clock: Clock, ms: number, next: Promise<T>, ended: 
 }
 
 function tooSlow(): Problem {
-  return new Problem({
-    kind: 'unavailable',
-    reason: 'upload_too_slow',
+  return refuse('upload_too_slow', {
     message:
       `a piece must come within ${IDLE_MS_MAX / 1000} s, and the last one within ` +
       `${UPLOAD_MS_MAX / 1000} s; send the upload again from its first byte`,
@@ -165,9 +164,7 @@ function tooSlow(): Problem {
 function assertRoom(came: number, { bytes, bytesMax }: ExpectedPieces): void {
   if (bytes !== undefined && came > bytes) throw wrong('header.bytes', `is ${bytes}, but more bytes came`);
   if (came <= bytesMax) return;
-  throw new Problem({
-    kind: 'invalid',
-    reason: 'body_too_large',
+  throw refuse('body_too_large', {
     field: 'data',
     message: `must be at most ${Math.floor((bytesMax / MIB) * 1000) / 1000} MiB in all for this kind`,
   });
@@ -181,5 +178,5 @@ function assertWhole(came: number, digest: string, { bytes, sha256 }: ExpectedPi
 }
 
 function wrong(field: string, message: string): Problem {
-  return new Problem({ kind: 'invalid', reason: 'invalid_request', field, message });
+  return refuse('invalid_request', { field, message });
 }

@@ -1,4 +1,4 @@
-import { Problem, isProblem } from '@reelgate/platform/problem';
+import { isProblem } from '@reelgate/platform/problem';
 import { combineSignals } from '@reelgate/platform/passed-deadline';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { inSpan } from '@reelgate/platform/trace/trace';
@@ -8,6 +8,7 @@ import type { ContentItem, MediaItem, Order } from '../../domain/order.ts';
 import type { ProbedVideos } from '../../domain/price-facts.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
 import type { CreateMedia, SourceMedia } from '../create-context.ts';
+import { refuse } from '../../refusals.ts';
 
 /** The total length of the reference videos, and of the reference sounds (vendor contract §2.3). */
 const TOTAL_MS_MAX = 15_000;
@@ -49,9 +50,7 @@ export async function stageReferences(
     );
   for (const role of ['reference_video', 'reference_audio']) {
     if (total(role) > TOTAL_MS_MAX + TOTAL_MS_TOLERANCE) {
-      throw new Problem({
-        kind: 'invalid',
-        reason: 'invalid_media',
+      throw refuse('invalid_media', {
         field: 'content',
         message: `must hold at most ${TOTAL_MS_MAX / 1000} seconds of ${role} in total; it holds ${total(role) / 1000}`,
       });
@@ -156,9 +155,7 @@ async function stageOne(
     return await inStageSpan(parent, request.category, (span) => media.stage(request, { signal, span }));
   } catch (error) {
     if (!isProblem(error, 'invalid_media')) throw error;
-    throw new Problem({
-      kind: 'invalid',
-      reason: 'invalid_media',
+    throw refuse('invalid_media', {
       field: `content[${index}].${item.media}_url`,
       message: error.message,
       cause: error,

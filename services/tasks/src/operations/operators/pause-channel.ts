@@ -1,10 +1,11 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import type { ChannelChange, Pause, PauseReader, OperatorStore } from '../../store/operator-store.ts';
 import type { SharedWaits } from './shared-waits.ts';
 import type { ChannelRegistry } from '../../channels/channel-registry.ts';
 import type { BacklogStore } from '../../store/backlog-store.ts';
+import { refuse } from '../../refusals.ts';
 
 /** The dependencies of the operations that only operators call. */
 export interface OperatorDeps {
@@ -73,12 +74,7 @@ export interface PauseRequest extends ResumeRequest {
   readonly durationMs?: number | undefined;
 }
 
-export const channelNotFound = (): Problem =>
-  new Problem({
-    kind: 'not_found',
-    reason: 'channel_not_found',
-    message: 'no such channel; `channel list` shows every channel',
-  });
+export const channelNotFound = (): Problem => refuse('channel_not_found');
 
 /**
  * Keeps new work from a channel, in every process, until it is resumed. Returns its pause, which may be an earlier one.

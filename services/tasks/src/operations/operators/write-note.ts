@@ -1,8 +1,9 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Note } from '@reelgate/proto/tasks/v1/operator_service';
 import { NOTES_MAX } from '../../store/operator-store.ts';
 import type { NewNote, NoteStore } from '../../store/operator-store.ts';
+import { refuse } from '../../refusals.ts';
 
 export interface NoteDeps {
   readonly operators: NoteStore;
@@ -12,15 +13,9 @@ export interface NoteDeps {
 }
 
 const subjectNotFound = (): Problem =>
-  new Problem({
-    kind: 'not_found',
-    reason: 'note_subject_not_found',
-    field: 'subject',
-    message: 'must be the id of a channel, a task or a job',
-  });
+  refuse('note_subject_not_found', { field: 'subject', message: 'must be the id of a channel, a task or a job' });
 
-const noteNotFound = (): Problem =>
-  new Problem({ kind: 'not_found', reason: 'note_not_found', message: 'no such note; it may have been resolved' });
+const noteNotFound = (): Problem => refuse('note_not_found');
 
 /** Writes a note for the next operator. The same note again is the first one. */
 export async function addNote(
@@ -30,11 +25,7 @@ export async function addNote(
   if (!(await isKnown(subject))) throw subjectNotFound();
   const note = await operators.addNote({ subject, author, text, at: clock.now() });
   if (note !== undefined) return note;
-  throw new Problem({
-    kind: 'conflict',
-    reason: 'too_many_notes',
-    message: `there are ${NOTES_MAX} notes already; resolve one first`,
-  });
+  throw refuse('too_many_notes', { message: `there are ${NOTES_MAX} notes already; resolve one first` });
 }
 
 /** Resolves a note, which any operator may. Of several at one moment, one does. */
@@ -52,11 +43,6 @@ export async function deleteNote(
 ): Promise<void> {
   const note = await operators.findNote(id);
   if (note === undefined) throw noteNotFound();
-  if (note.author !== actor)
-    throw new Problem({
-      kind: 'forbidden',
-      reason: 'note_of_another',
-      message: 'only its author deletes a note; resolve it instead',
-    });
+  if (note.author !== actor) throw refuse('note_of_another');
   if (!(await operators.endNote({ id, actor, at: clock.now(), action: 'note_deleted' }))) throw noteNotFound();
 }

@@ -1,5 +1,5 @@
 import { withTimeout } from '@reelgate/platform/clock';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
@@ -10,6 +10,7 @@ import { workSpan } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
 import { mayHaveOrdered } from '../recovery/reconcile-unknown.ts';
 import { waitForPoll } from '../wait-for-poll.ts';
+import { refuse } from '../../refusals.ts';
 
 const HINT_LENGTH_MAX = 128;
 /** Polls of hinted work that may run at once in this process. Beyond it, the list or a later call finds the work. */
@@ -70,7 +71,7 @@ async function readCallback(
 }
 
 function nothingThere(): Problem {
-  return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this address' });
+  return refuse('not_found', { message: 'there is nothing at this address' });
 }
 
 function assertMayCall({ log }: Deps, signature: CallbackVerdict, fields: object): void {

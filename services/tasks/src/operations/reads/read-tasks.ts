@@ -1,5 +1,4 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { Problem } from '@reelgate/platform/problem';
 import type { QueuePlace } from '@reelgate/proto/tasks/v1/queue';
 import { readWantedWords } from '../../domain/prompt-words.ts';
 import { buildTimeline } from '../../domain/rules/timeline.ts';
@@ -9,6 +8,7 @@ import type { Task } from '../../domain/task.ts';
 import type { ListFilter, Page, TaskCount, TaskStep } from '../../store/task-store.ts';
 import type { Deps, StoreDeps } from '../deps.ts';
 import { stepsNeeded, taskNotFound } from '../task-refusals.ts';
+import { refuse } from '../../refusals.ts';
 
 /** A caller that polls more often gains no time. */
 const POLL_AFTER_MS_MIN = 1000;
@@ -111,9 +111,7 @@ export function assertPosition(
 ): void {
   if (found !== undefined && (accountId === '' || found.accountId === accountId)) return;
   const whose = accountId === '' ? '' : ' of this account';
-  throw new Problem({
-    kind: 'invalid',
-    reason: 'invalid_request',
+  throw refuse('invalid_request', {
     field: 'after',
     message: `must be the id of a ${what}${whose}, such as the last id of the previous page`,
   });

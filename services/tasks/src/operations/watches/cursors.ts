@@ -1,5 +1,6 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { ChangePosition } from '../../store/task-store.ts';
+import { refuse } from '../../refusals.ts';
 
 /** The position at which a watch of an account goes on: everything that changed before `since` has been sent. */
 export interface AccountCursor {
@@ -51,9 +52,7 @@ function decodeCursor(cursor: string): string {
 }
 
 function badCursor(method: string): Problem {
-  return new Problem({
-    kind: 'invalid',
-    reason: 'invalid_request',
+  return refuse('invalid_request', {
     field: 'cursor',
     message: `must be empty or the cursor of an earlier message of ${method}`,
   });

@@ -1,4 +1,4 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import type { DispatchedEvent, EventType } from '../../domain/webhook.ts';
 import type { EventPlaceReader, EventReader } from '../../store/webhook-store.ts';
 import type { StreamPermits } from '../content/content-stream-permits.ts';
@@ -6,6 +6,7 @@ import type { OpenWatch, OpenWatches } from '../watches/open-watches.ts';
 import type { EventFeed, EventHub } from './event-hub.ts';
 import { findSubjects } from './event-subjects.ts';
 import type { Subject, SubjectDeps } from './event-subjects.ts';
+import { refuse } from '../../refusals.ts';
 
 const PAGE_MAX = 100;
 /** The cursor before the oldest event that is kept. */
@@ -108,9 +109,7 @@ async function* streamNews(stream: Stream): AsyncGenerator<EventMessage> {
 }
 
 function eventExpired(): Problem {
-  return new Problem({
-    kind: 'gone',
-    reason: 'event_expired',
+  return refuse('event_expired', {
     field: 'cursor',
     message:
       `must be the id of an event of this account that is still kept; ` +

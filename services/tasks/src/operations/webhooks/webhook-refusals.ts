@@ -1,8 +1,9 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { webhookUrlFault } from '../../domain/rules/check-webhook-url.ts';
 import { toRefusal } from '../task-refusals.ts';
 import { EVENT_TYPES, isEventType } from '../../domain/webhook.ts';
 import type { EventType } from '../../domain/webhook.ts';
+import { refuse } from '../../refusals.ts';
 
 const RETRY_MS = 1000;
 
@@ -13,47 +14,22 @@ export function assertWebhookUrl(allow: ReadonlySet<string>, url: string | undef
 }
 
 export const invalidRequest = (field: string, message: string): Problem =>
-  new Problem({ kind: 'invalid', reason: 'invalid_request', field, message });
+  refuse('invalid_request', { field, message });
 
-export const endpointNotFound = (): Problem =>
-  new Problem({
-    kind: 'not_found',
-    reason: 'webhook_endpoint_not_found',
-    message: 'there is no such webhook endpoint',
-  });
+export const endpointNotFound = (): Problem => refuse('webhook_endpoint_not_found');
 
-export const deliveryNotFound = (): Problem =>
-  new Problem({
-    kind: 'not_found',
-    reason: 'webhook_delivery_not_found',
-    message: 'there is no such webhook delivery',
-  });
+export const deliveryNotFound = (): Problem => refuse('webhook_delivery_not_found');
 
 export const tooManyEndpoints = (max: number): Problem =>
-  new Problem({
-    kind: 'unprocessable',
-    reason: 'webhook_endpoint_limit',
-    message: `an account has at most ${max} webhook endpoints; delete one first`,
-  });
+  refuse('webhook_endpoint_limit', { message: `an account has at most ${max} webhook endpoints; delete one first` });
 
-export const endpointDisabled = (): Problem =>
-  new Problem({
-    kind: 'conflict',
-    reason: 'webhook_endpoint_disabled',
-    message: 'the webhook endpoint is disabled; enable it first',
-  });
+export const endpointDisabled = (): Problem => refuse('webhook_endpoint_disabled');
 
 /** Another rotation came first. Nothing was changed. */
 export const rotationConflict = (): Problem =>
-  new Problem({
-    kind: 'unavailable',
-    reason: 'service_unavailable',
-    message: 'this secret is being rotated already; try again',
-    retryAfterMs: RETRY_MS,
-  });
+  refuse('service_unavailable', { message: 'this secret is being rotated already; try again', retryAfterMs: RETRY_MS });
 
-export const notReached = (message: string): Problem =>
-  new Problem({ kind: 'unprocessable', reason: 'webhook_not_reached', message });
+export const notReached = (message: string): Problem => refuse('webhook_not_reached', { message });
 
 const KNOWN = EVENT_TYPES.join(', ');
 
