@@ -80,7 +80,7 @@ function newKeyFinder(config: ProgramConfig): (keyHash: string) => string | unde
     tokens.flatMap(({ key, at }) =>
       (key === undefined ? [] : hash(key.reveal())).map((one) => [
         one,
-        `its key is that of ${at} in the configuration`,
+        `its key is the key of ${at} in the configuration`,
       ]),
     ),
   );

@@ -55,7 +55,7 @@ function firstCalls(url: string, token: string): readonly string[] {
   const chat = '{"model":"sandbox-chat","messages":[{"role":"user","content":"hello"}],"stream":true}';
   return [
     '',
-    'Make a video from another terminal, in this folder:',
+    'Create a video from another terminal, in this folder:',
     '  npm run -s reelgate -- video create "a red boat at dawn" -o boat.mp4',
     '',
     'The token is shown this once. The same over HTTP: create a task, wait for it, fetch the video:',

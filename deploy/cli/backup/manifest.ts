@@ -37,13 +37,13 @@ export function readManifest(folder: string): Manifest {
   if (!existsSync(file))
     throw new CommandFailed(
       existsSync(folder) && readdirSync(folder).length > 0
-        ? `${folder}: has no ${FILE}; the backup was cut off, or this is none; expected a whole backup`
+        ? `${folder}: has no ${FILE}; the backup was cut off, or this is no backup; expected a whole backup`
         : `${folder}: has no backup`,
     );
   const { format, ...manifest } = parseManifest(file);
   if (format !== FORMAT)
     throw new CommandFailed(
-      `${file}: has the format ${String(format)}, and this release reads ${FORMAT}; use the release that made it`,
+      `${file}: has the format ${String(format)}, and this release reads ${FORMAT}; use the release that wrote it`,
     );
   for (const one of manifest.files) assertInside(file, one);
   return manifest;

@@ -100,10 +100,13 @@ async function restoreFile(folder: string, { path: name, bytes, sha256 }: Backed
 function assertSigningKey({ file, signingKey }: ProgramConfig, manifest: Manifest): void {
   if (signingKey === undefined) {
     if (manifest.files.some((one) => one.path === SIGNING_KEY_FILE)) return;
-    throw file.fault(['signing_key'], 'the backup was made with a configured key, and has none; expected that key');
+    throw file.fault(
+      ['signing_key'],
+      'the backup was written under a configured key, which it does not contain; expected that key',
+    );
   }
   if (computeFingerprint(signingKey) !== manifest.signing_key)
-    throw file.fault(['signing_key'], 'the backup was made with another key; expected that key');
+    throw file.fault(['signing_key'], 'the backup was written under another key; expected that key');
 }
 
 async function assertEmpty(folder: string): Promise<void> {

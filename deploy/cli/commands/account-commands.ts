@@ -30,7 +30,7 @@ export const accountList = defineCommand({
       means: 'id, or balance for ascending available balance; default: id',
       choices: Object.keys(ORDERS),
     },
-    prefix: { value: 'TEXT', means: 'only accounts whose id begins with this' },
+    prefix: { value: 'TEXT', means: 'only accounts with an id that begins like this' },
     limit: limitOption(LIMIT),
     after: { value: 'ID', means: 'continue after this id, for the next page by id' },
     wide: WIDE_OPTION,

@@ -21,10 +21,10 @@ const COLUMNS = listColumns(ActSchema, [
 ]);
 
 export const actList = defineCommand({
-  summary: 'list what operators did, the newest first',
+  summary: 'list the acts of operators, the newest first',
   words: '',
   options: {
-    subject: { value: 'ID', means: 'only what was done to this channel, task, job, account or token' },
+    subject: { value: 'ID', means: 'only acts on this channel, task, job, account or token' },
     limit: limitOption(LIMIT),
     after: { value: 'ID', means: 'continue after the act with this id, for the next page' },
     wide: WIDE_OPTION,

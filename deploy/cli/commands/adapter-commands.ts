@@ -30,7 +30,7 @@ export const adapterNew = defineCommand({
 });
 
 export const adapterTest = defineCommand({
-  summary: 'run the contract suite over an adapter of your own, with the fixtures beside it',
+  summary: 'run the contract suite over an adapter of your own, with the fixtures next to it',
   words: 'FILE',
   options: {},
   example: 'adapter test ./adapters/borealis.ts',

@@ -49,7 +49,7 @@ export const restore = defineCommand({
     const databases = servicesOnPostgres(config);
     if (databases.length > 0)
       throw new WrongCall(
-        `this restores embedded stores, and PostgreSQL has those of: ${databases.join(', ')}; use pg_restore`,
+        `this restores embedded stores, but PostgreSQL has the stores of: ${databases.join(', ')}; use pg_restore`,
       );
     const { restoreBackup } = await import('../backup/restore-backup.ts');
     try {
@@ -76,7 +76,7 @@ function withPostgres(databases: readonly string[]): Outcome {
     exitCode: NOT_HERE,
     answer: { ok: false, reason: 'postgres', databases },
     text: [
-      `nothing was copied: this backs up embedded stores, and PostgreSQL has those of: ${databases.join(', ')}`,
+      `no file was copied: this backs up embedded stores, but PostgreSQL has the stores of: ${databases.join(', ')}`,
       'Restore all databases to the same moment if your PostgreSQL can (a snapshot of the volume, or the log up to a time).',
       'Otherwise run pg_dump for tasks first, then for billing, then for media, and copy the blobs last:',
       'billing and media must not be older than tasks. See the runbook in deploy/README.md.',

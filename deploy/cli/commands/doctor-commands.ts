@@ -24,7 +24,7 @@ const EXIT_CODES = { ok: 0, warn: 1, fail: 2 } as const;
 
 export const doctor = defineCommand({
   summary:
-    'say within 10 s what is wrong with services, stores, channels, clocks and books; exit code 1: warnings, 2: failures',
+    'report within 10 s the faults of services, stores, channels, clocks and books; exit code 1: warnings, 2: failures',
   words: '',
   options: {
     gateway: {
@@ -93,7 +93,7 @@ function describeRefused(error: ConfigError): readonly DoctorLine[] {
     part: '',
     grade: 'fail',
     detail,
-    advice: 'mend it first: without a configuration no service can be found',
+    advice: 'repair it first: without a configuration no service can be found',
   }));
 }
 

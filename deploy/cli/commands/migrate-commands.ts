@@ -11,7 +11,7 @@ export const migrate = defineCommand({
   summary: 'bring the store of a service up to date; no service needs to run',
   words: 'SERVICE',
   choices: CALLED_SERVICES,
-  options: { check: { means: 'change nothing, say what is pending; exit code 1 if anything is' } },
+  options: { check: { means: 'only list the pending migrations; exit code 1 if there are any' } },
   example: 'migrate tasks --check',
   run: async ({ words, options, environment }) => {
     const [name, ...rest] = words;

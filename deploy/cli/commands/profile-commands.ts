@@ -67,7 +67,7 @@ async function record(
   file: string,
 ): Promise<{ readonly process: string; readonly bytes: number }> {
   const target = await open(file, 'wx', OWNER_ONLY).catch((error: unknown) => {
-    throw new CommandFailed(`${file} cannot be made: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandFailed(`${file} cannot be created: ${error instanceof Error ? error.message : String(error)}`);
   });
   let process = '';
   let bytes = 0;

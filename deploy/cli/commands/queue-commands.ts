@@ -100,11 +100,12 @@ export const queueMove = defineCommand({
 });
 
 export const queueCancel = defineCommand({
-  summary: 'fail a task that waits, or those of an account or of a token, up to 1000 a call; their money is free again',
+  summary:
+    'fail a waiting task, or the waiting tasks of an account or a token, up to 1000 a call; their holds are released',
   words: '[TASK]',
   options: {
     account: { value: 'ID', means: 'all that waits of this account' },
-    token: { value: 'ID', means: 'only what waits of this token of the account' },
+    token: { value: 'ID', means: 'only the waiting tasks of this token of the account' },
     reason: REASON_OPTION,
     actor: ACTOR_OPTION,
   },

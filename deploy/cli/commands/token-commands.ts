@@ -27,7 +27,7 @@ const CANCELS_MAX = 200;
 const QUEUE_OPTIONS = {
   wait: {
     value: 'WHAT',
-    means: 'for what its creates may wait: nothing, a channel, or also the limit in flight; default: channels',
+    means: 'the wait of its creates: none, for a channel, or also for the limit in flight; default: channels',
     choices: Object.keys(WAITS),
   },
   class: {
@@ -39,7 +39,7 @@ const QUEUE_OPTIONS = {
 
 const LABEL_OPTION = {
   value: 'WORD',
-  means: 'the label of what it orders, if a request names none, for the accounts of its client',
+  means: "the label of its orders if a request has no label, for the client's own accounting",
 } as const;
 
 const CONFIRM_OPTION = {
@@ -67,12 +67,12 @@ export const tokenCreate = defineCommand({
     ...OWN_LIMIT_OPTIONS,
     webhooks: {
       value: 'RIGHT',
-      means: 'what the token may do with webhooks; default: write',
+      means: 'the right of the token to webhooks; default: write',
       choices: Object.keys(WEBHOOK_RIGHTS),
     },
     tokens: {
       value: 'RIGHT',
-      means: 'what the token may do with the tokens of its account; default: none',
+      means: 'the right of the token to the tokens of its account; default: none',
       choices: Object.keys(TOKEN_RIGHTS),
     },
     ...QUEUE_OPTIONS,
@@ -177,10 +177,11 @@ export const tokenLimit = defineCommand({
 });
 
 export const tokenRevoke = defineCommand({
-  summary: 'revoke a token, and all that it made with --with-made; --cancel-waiting ends what waits of them',
+  summary:
+    'revoke a token, with --with-made also the tokens that it created; --cancel-waiting ends their waiting tasks',
   words: 'TOKEN_ID',
   options: {
-    'with-made': { means: 'revoke all that it made too, directly or through others' },
+    'with-made': { means: 'revoke the tokens that it created too, directly or through others' },
     'cancel-waiting': {
       means: 'fail the tasks of the revoked tokens that wait for a channel, such as of a stolen key',
     },

@@ -27,7 +27,7 @@ const CREATE_ATTEMPTS_MAX = 4;
 const AGAIN_MS = 2000;
 
 export const videoCreate = defineCommand({
-  summary: 'make a video over the public API and save it',
+  summary: 'create a video over the public API and save it',
   words: 'PROMPT',
   options: {
     output: { value: 'FILE', short: 'o', means: 'the file of the video; default: the id of the task and .mp4' },
@@ -45,7 +45,7 @@ export const videoCreate = defineCommand({
   run: ({ words, options, services, environment, terminal }) =>
     untilInterrupted(async (stop) => {
       const prompt = words.join(' ').trim();
-      if (prompt === '') throw new WrongCall('give a prompt that says what the video shows');
+      if (prompt === '') throw new WrongCall('give a prompt that describes the video');
       const { force = false, output } = options;
       if (output !== undefined) await checkTarget(resolveTypedPath(environment, output), force);
       const body = await buildBody(prompt, options, environment);
@@ -132,7 +132,7 @@ async function createOnce(
       if (!isUncertain) throw error;
       if (attempt === CREATE_ATTEMPTS_MAX || stop.aborted)
         throw new CommandFailed(
-          `${error.message}\nrun the same command with --idempotency-key ${key}: it does not make a second video`,
+          `${error.message}\nrun the same command with --idempotency-key ${key}: it does not create a second video`,
         );
       await systemClock.sleep(AGAIN_MS * attempt, stop);
     }

@@ -87,7 +87,7 @@ function describeBalance({ ok, tooLarge, entries, sums, faults }: VerifyLedgerRe
       ...line,
       grade: 'ok',
       detail: `has more than ${entries} entries or calls, too many for this command; see the rolling check of billing`,
-      advice: `${VERIFY} reads them all, and an embedded database serves nothing else meanwhile`,
+      advice: `${VERIFY} reads them all, and an embedded database is blocked meanwhile`,
     };
   if (ok) return { ...line, grade: 'ok', detail: `${entries} entries balance`, advice: '' };
   const wrong = [...Object.entries(sums).map(([currency, sum]) => `${currency} ${formatNanos(sum)}`), ...faults];

@@ -30,7 +30,7 @@ export async function askStore(
   if (error === undefined) return;
   const { detail, advice = '' } = describeStoreFault(error) ?? {
     detail: describeError(error),
-    advice: 'mend it first: the service waits for its store, or has ended without it',
+    advice: 'repair it first: the service waits for its store, or has ended without it',
   };
   report({ subject: service, part: 'database', grade: 'fail', detail: `seen from here, ${detail}`, advice });
 }

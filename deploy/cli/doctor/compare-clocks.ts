@@ -6,7 +6,7 @@ import type { DoctorLine } from './doctor-line.ts';
 const WARN_MS = 1000;
 /** A lease of a worker lasts this long at least. */
 const FAIL_MS = 15_000;
-const ADVICE = 'let the machines follow the same time servers (chrony, systemd-timesyncd), and restart nothing';
+const ADVICE = 'let the machines follow the same time servers (chrony, systemd-timesyncd); no restart is needed';
 
 /** The clock of a process compared with the clock of this machine. */
 export interface ClockReading {

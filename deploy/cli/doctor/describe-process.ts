@@ -53,7 +53,7 @@ function describeRelease(subject: string, { ready, version, startedAt }: Diagnos
       ...line,
       grade: 'fail',
       detail: `${line.detail}; it is not ready and gets no work`,
-      advice: 'see its other lines for what it lacks, and its log',
+      advice: 'see its other lines and its log for the missing parts',
     };
   return version === PROGRAM_VERSION
     ? { ...line, grade: 'ok', advice: '' }

@@ -180,7 +180,7 @@ function findWorkWait(record: TaskRecord): Wait {
   if (admission === 'submitting') return findAnswerWait(record, last);
   if (admission === 'waiting') return findTurnWait(record, last);
   return admission === 'unknown'
-    ? { what: 'for the upstream to list the work whose answer was lost', since: last?.endedAt ?? last?.startedAt }
+    ? { what: 'for the upstream to list the work with the lost answer', since: last?.endedAt ?? last?.startedAt }
     : findUpstreamWait(record);
 }
 

@@ -24,7 +24,7 @@ export const ACCESS_OPTIONS = {
   url: { value: 'URL', means: 'the gateway; default: the public_url of the configuration' },
   token: {
     value: 'TOKEN',
-    means: 'the site token; default: $REELGATE_TOKEN, else a token that the command makes and keeps',
+    means: 'the site token; default: $REELGATE_TOKEN, else a token that the command creates and stores',
   },
 } as const;
 

@@ -354,7 +354,7 @@ describe('a service in a process of its own', () => {
     [
       'media',
       { signing_key: '', service_key: 'the-key-of-every-service' },
-      /service_key: is no key of a service; expected what `reelgate keys derive --service NAME` prints$/,
+      /service_key: is not a service key; expected the output of `reelgate keys derive --service NAME`$/,
     ],
     [
       'gateway',

@@ -68,7 +68,7 @@ function checkConfiguration(state: ConfigState | undefined): Verdict {
     return {
       grade: 'warn',
       detail: `the newest files are refused, and the old configuration stays: ${state.refused}`,
-      advice: 'mend the files; reelgate config check FILES',
+      advice: 'repair the files; reelgate config check FILES',
     };
   if (state !== undefined && state.pending.length > 0)
     return {
@@ -96,7 +96,7 @@ function checkBus(settings: ProgramConfig['bus'], bus: Bus): Verdict {
     : {
         grade: 'fail',
         detail: `${servers} is not connected`,
-        advice: 'start NATS or mend the network; events wait in the outbox meanwhile, and nothing is lost',
+        advice: 'start NATS or repair the network; events wait in the outbox meanwhile, and no event is lost',
       };
 }
 

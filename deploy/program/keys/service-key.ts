@@ -7,7 +7,7 @@ import type { ProgramConfig } from '../config/program-config.ts';
 import { toAcceptedKeys, openSigningKey } from './signing-key.ts';
 
 const FORM = /^reelgate-(?<service>[a-z]+)-key-v1\.(?<body>[\w-]+)$/;
-export const NOT_A_SERVICE_KEY = 'is no key of a service; expected what `reelgate keys derive --service NAME` prints';
+export const NOT_A_SERVICE_KEY = 'is not a service key; expected the output of `reelgate keys derive --service NAME`';
 const TOKEN_PURPOSES: readonly string[] = ['token-hash'];
 
 const listAcceptedCalls = (callee: ServiceName): readonly string[] =>
@@ -85,7 +85,7 @@ const isServiceName = (name: string): name is ServiceName => Object.hasOwn(PURPO
 /** A list that has a first key, as the caller knows. */
 function withFirst(keys: readonly SigningKey[]): readonly [SigningKey, ...SigningKey[]] {
   const [first, ...others] = keys;
-  if (first === undefined) throw new Error('a service key has no key');
+  if (first === undefined) throw new Error('a service key contains no keys');
   return [first, ...others];
 }
 

@@ -30,7 +30,7 @@ export function openSigningKey(dataDir: string, configured: Secret | undefined):
   if (configured !== undefined) return configured;
   const file = path.join(dataDir, SIGNING_KEY_FILE);
   const key = readKey(file) ?? createKey(file);
-  if (key === '') throw new Error(`${file} is empty; remove the file, and the next start makes a new key`);
+  if (key === '') throw new Error(`${file} is empty; remove the file, and the next start creates a new key`);
   return new Secret(key);
 }
 

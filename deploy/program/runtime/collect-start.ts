@@ -36,7 +36,7 @@ export async function collectStart({
     if (stopping.aborted) return;
     if (busyPart() >= QUIET_PART) continue;
     return collect().catch((error: unknown) => {
-      log.warn({ err: error }, 'what the start has left was not collected');
+      log.warn({ err: error }, 'the memory of the start was not collected');
     });
   }
 }

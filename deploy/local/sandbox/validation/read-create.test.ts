@@ -107,12 +107,12 @@ test.each<[string, object, string]>([
   [
     'a frame beside a reference',
     { content: [text(), image('first_frame'), image('reference_image')] },
-    'first_frame and last_frame cannot stand beside references',
+    'first_frame and last_frame cannot be combined with references',
   ],
   [
     'sound alone',
     { content: [text(), audio('reference_audio')] },
-    'reference_audio needs a reference_image or reference_video beside it',
+    'reference_audio needs a reference_image or reference_video in addition',
   ],
   [
     'an asset',

@@ -124,9 +124,9 @@ function findMode(media: readonly MediaItem[]): Mode {
   if (inputs.length === 0) return 'text';
   const frames = inputs.filter((item) => item.role === 'first_frame' || item.role === 'last_frame');
   if (frames.length === inputs.length) return 'frames';
-  if (frames.length > 0) throw invalidParams('first_frame and last_frame cannot stand beside references');
+  if (frames.length > 0) throw invalidParams('first_frame and last_frame cannot be combined with references');
   if (inputs.every((item) => item.form === 'audio'))
-    throw invalidParams('reference_audio needs a reference_image or reference_video beside it');
+    throw invalidParams('reference_audio needs a reference_image or reference_video in addition');
   return 'references';
 }
 

@@ -294,7 +294,7 @@ test('a create of a list is refused as a create of its own is', async () => {
   expect(a).toMatchObject({ value: { task: { id: 'a' } } });
   const refusal = (b as PromiseRejectedResult).reason as Problem;
   expect([readFields(refusal), refusal.metadata]).toEqual([readFields(NO_QUOTA), NO_QUOTA.metadata]);
-  expect(c).toMatchObject({ reason: new Error('a create has no outcome') });
+  expect(c).toMatchObject({ reason: new Error('a create of a list has no outcome') });
 });
 
 describe('over gRPC', () => {

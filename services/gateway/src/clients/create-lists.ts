@@ -96,5 +96,7 @@ function toWireCall({ request, requestId, traceParent }: ListedCall<Create>): Cr
 
 function fromWireOutcome({ result }: CreateTaskOutcome): Outcome<CreateTaskResponse> {
   if (result.case === 'answer') return { answer: result.value };
-  return { refusal: result.case === 'refusal' ? fromWireProblem(result.value) : new Error('a create has no outcome') };
+  return {
+    refusal: result.case === 'refusal' ? fromWireProblem(result.value) : new Error('a create of a list has no outcome'),
+  };
 }

@@ -255,7 +255,7 @@ async function reach<T>(call: Promise<T>): Promise<T> {
 function toMediaProblem(status: number, variant: Picture | undefined): Problem {
   if (status === 404 && variant !== undefined) return refuse(NO_PICTURE[variant]);
   if (status === 410) return refuse('result_expired', { message: 'the result is no longer kept' });
-  if (status >= 400 && status < 500) return refuse('not_found', { message: 'there is nothing at this link' });
+  if (status >= 400 && status < 500) return refuse('not_found', { message: 'this link leads to no object' });
   return serviceUnavailable(new Error(`media answered ${status}`));
 }
 

@@ -226,7 +226,7 @@ function registerCallMetrics(metrics: Metrics) {
     ]),
     refusedBeside: metrics.counter(
       'reelgate_relay_refused_beside_total',
-      'Calls that began beside a hold which billing then did not take; their upstreams may charge for them',
+      'Calls that began at the same time as a hold that billing then refused; their upstreams may charge for them',
       ['endpoint'],
     ),
   };

@@ -367,7 +367,7 @@ describe('every configured limit takes effect:', () => {
       { timeouts: { connect: '200ms' } },
       () => silent.url('').replace('http:', 'https:'),
       'slow',
-      /no connection was made within 0\.2 s/,
+      /no connection was opened within 0\.2 s/,
     ],
     [{ timeouts: { dns: '200ms' } }, () => 'http://silent.example/', 'slow', /its name was not found within 0\.2 s/],
     [{ timeouts: { image_total: '300ms' } }, () => endless('x', 10), 'slow', /it took longer than 0\.3 s/],

@@ -21,7 +21,7 @@ const OF_THE_BYTES = [
   'last-modified',
 ];
 
-export const NOT_FOUND: Refusal = { status: 404, code: 'not_found', message: 'there is nothing at this address' };
+export const NOT_FOUND: Refusal = { status: 404, code: 'not_found', message: 'there is no object at this address' };
 export const RESULT_EXPIRED: Refusal = {
   status: 410,
   code: 'result_expired',

@@ -152,7 +152,7 @@ export function sqlPins(sql: Sql): PinStore {
         [PIN_CONTENT, [sha256, key, bytes, until]],
       ]);
       const [row] = rows as readonly BlobRow[];
-      if (row === undefined) throw new Error('an upsert gave no row');
+      if (row === undefined) throw new Error('an upsert returned no row');
       return fromBlobRow(row);
     },
     renewPin: ({ sha256, key }, pin, until) =>

@@ -25,7 +25,7 @@ export async function ensureThumbnail(deps: ThumbnailDeps, result: MediaObject):
   try {
     return (await deps.store.findPicture('thumbnail', taskId)) ?? (await drawThumbnail(deps, result, facts));
   } catch (error) {
-    deps.log.warn({ taskId, err: error }, 'a thumbnail was not made');
+    deps.log.warn({ taskId, err: error }, 'a thumbnail was not drawn');
     return undefined;
   }
 }

@@ -39,6 +39,6 @@ interface PublishingParts {
 export function publishConfigurationApplied({ bus, clock, log }: PublishingParts, service: string): void {
   const applied = { at: clock.now(), type: 'configuration_applied', subject: service };
   publishServiceEvents(bus, [applied]).catch((error: unknown) => {
-    log.warn({ err: error }, 'operators are not told of a configuration that was taken up');
+    log.warn({ err: error }, 'an applied configuration was not announced to operators');
   });
 }

@@ -9,7 +9,7 @@ const CAUSES: Readonly<Record<DropReason, string>> = {
 };
 const ADVICE: Readonly<Record<DropReason, string>> = {
   queue_full: 'lower tracing.sample, or raise OTEL_BSP_MAX_QUEUE_SIZE if the receiver keeps up with it',
-  not_sent: 'start or mend the receiver that tracing.endpoint names, and check tracing.headers',
+  not_sent: 'start or repair the receiver at tracing.endpoint, and check tracing.headers',
 };
 
 /**
@@ -19,7 +19,7 @@ export function tracesCheck(recentDrops: (() => RecentDrops) | undefined): SelfC
   return { part: 'traces', check: async () => (recentDrops === undefined ? OFF : judgeDrops(recentDrops())) };
 }
 
-const OFF = ok('off: tracing.endpoint names no receiver, so nothing is recorded');
+const OFF = ok('off: tracing.endpoint names no receiver, so no trace is recorded');
 
 function judgeDrops({ spans, reasons, fault }: RecentDrops): Verdict {
   if (spans === 0) return ok(`spans are sent, and none was dropped in ${RECENT_MINUTES} minutes`);

@@ -60,7 +60,7 @@ function redisCheck(redis: RedisLink, url: Secret): SelfCheck {
         ? {
             grade: 'warn',
             detail: `${where} is away; each replica keeps to its part of the shared limits`,
-            advice: redis.fault() || 'start Redis or mend the network; the limits are shared again by themselves',
+            advice: redis.fault() || 'start Redis or repair the network; the limits are then shared again',
           }
         : ok(`${where} is connected`),
   };

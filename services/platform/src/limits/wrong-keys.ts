@@ -34,7 +34,7 @@ interface WarnState {
 }
 
 export function newWrongKeys({ door, clock, log, metrics }: WrongKeysOptions): WrongKeys {
-  const counter = metrics?.counter('reelgate_wrong_keys_total', 'Wrong keys by the door and by what became of them', [
+  const counter = metrics?.counter('reelgate_wrong_keys_total', 'Wrong keys by interface and outcome', [
     'door',
     'outcome',
   ]);

@@ -95,11 +95,11 @@ withPostgres('a fault that an operator can mend names the service, the database,
 
   test.each<[string, () => string, RegExp]>([
     ['a server without TLS', () => at('app', 'bills', '?sslmode=require'), /does not support SSL.*; turn ssl on/],
-    ['a port without a server', () => 'postgres://app@127.0.0.1:1/bills', /ECONNREFUSED.*; start the server or mend/],
+    ['a port without a server', () => 'postgres://app@127.0.0.1:1/bills', /ECONNREFUSED.*; start the server or repair/],
     [
       'a name without an address',
       () => 'postgres://app@none.invalid/bills',
-      /none\.invalid.*; start the server or mend/,
+      /none\.invalid.*; start the server or repair/,
     ],
   ])('%s', async (_what, url, expected) => {
     const { message } = await failure(url());
@@ -142,7 +142,7 @@ withPostgres('a fault that an operator can mend names the service, the database,
     const error = await sql.write(ROWS).catch(toUnavailable);
 
     expect(error).toMatchObject({
-      message: expect.stringMatching(/No space left on device; make room on the disk of the server/),
+      message: expect.stringMatching(/No space left on device; free space on the disk of the server/),
       fault: { detail: expect.stringContaining('billing cannot use the database postgres') },
     });
     disk!.empty();

@@ -36,7 +36,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
     `name the primary in ${service}.database; if it is the primary, run ` +
     `ALTER DATABASE ${database} RESET default_transaction_read_only and the same for the role ${role}`,
   // disk_full
-  53100: () => 'make room on the disk of the server; then nothing else is to be done',
+  53100: () => 'free space on the disk of the server; no other step is needed',
   // too_many_connections
   53300: ({ service }) =>
     `lower ${service}.postgres.connections, raise max_connections or the CONNECTION LIMIT of the role and the ` +
@@ -46,7 +46,7 @@ const fixMissingTls: Remedy = ({ service }) => `turn ssl on at the server, or ta
 const fixCertificate: Remedy = ({ service }) =>
   `name the authority of its certificate as sslrootcert in ${service}.database, and the host as the certificate does`;
 const unreachable: Remedy = ({ service }) =>
-  `start the server or mend the network, or correct host and port in ${service}.database`;
+  `start the server or repair the network, or correct host and port in ${service}.database`;
 const slow: Remedy = (place) =>
   `${unreachable(place)}; if it runs, look for its slow statements, or raise ${place.service}.postgres.connections`;
 

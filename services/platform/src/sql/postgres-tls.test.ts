@@ -108,8 +108,8 @@ test.each([
   ['postgres://db/x', undefined],
   ['postgres://db/x?sslmode=require', undefined],
   ['postgres://db/x?sslmode=prefer', 'expected sslmode to be one of: disable, require, verify-ca, verify-full'],
-  ['postgres://db/x?sslmode=verify-ca', 'expected sslrootcert beside sslmode=verify-ca'],
-  ['postgres://db/x?sslrootcert=a', 'expected sslmode=verify-full beside the files of TLS'],
+  ['postgres://db/x?sslmode=verify-ca', 'expected sslrootcert together with sslmode=verify-ca'],
+  ['postgres://db/x?sslrootcert=a', 'expected sslmode=verify-full together with the files of TLS'],
   ['postgres://db/x?sslmode=verify-full&sslcert=a', 'expected sslcert and sslkey together'],
 ])('the TLS of %s: %s', (url, fault) => {
   expect(postgresTlsFault(url)).toBe(fault);

@@ -47,9 +47,9 @@ export function postgresTlsFault(text: string): string | undefined {
   if (mode === null)
     return ca === undefined && certificate === undefined && key === undefined
       ? undefined
-      : 'expected sslmode=verify-full beside the files of TLS';
+      : 'expected sslmode=verify-full together with the files of TLS';
   if (!MODES.includes(mode as Mode)) return `expected sslmode to be one of: ${MODES.join(', ')}`;
-  if (mode === 'verify-ca' && ca === undefined) return 'expected sslrootcert beside sslmode=verify-ca';
+  if (mode === 'verify-ca' && ca === undefined) return 'expected sslrootcert together with sslmode=verify-ca';
   return (certificate === undefined) === (key === undefined) ? undefined : 'expected sslcert and sslkey together';
 }
 

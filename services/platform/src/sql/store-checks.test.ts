@@ -46,7 +46,7 @@ test('a store that is full answers reads, so its check tells of the last write',
     part: 'database',
     grade: 'fail',
     detail: 'the embedded store answers reads, and refused the last write, 3 s ago: database or disk is full',
-    advice: expect.stringContaining('make room'),
+    advice: expect.stringContaining('free space'),
   });
 
   await expect(sql.write('INSERT INTO nowhere VALUES (1)')).rejects.toThrow('no such table');

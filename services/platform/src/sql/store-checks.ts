@@ -67,7 +67,7 @@ async function checkAnswer(
       advice:
         url === undefined
           ? 'read the log of the service; a full or failing disk needs a restart after it is mended'
-          : `start the server or mend the network; then nothing else is to be done; the setting is ${name}.database`,
+          : `start the server or repair the network; no other step is needed; the setting is ${name}.database`,
     };
   }
   const fault = writeFault();
@@ -78,7 +78,7 @@ async function checkAnswer(
       detail:
         `${where} answers reads, and refused the last write, ${Math.round((clock.now() - fault.at) / 1000)} s ago: ` +
         (known?.detail ?? describeError(fault.error.cause)),
-      advice: known?.advice ?? 'make room on its disk, or mend what it names; the next write that succeeds ends this',
+      advice: known?.advice ?? 'free space on its disk, or repair the named fault; the next successful write ends this',
     };
   }
   const ms = clock.now() - begun;

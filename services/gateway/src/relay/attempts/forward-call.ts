@@ -195,7 +195,7 @@ function endAfterError(error: Error, { wasSent, isGone, status, body, errorAnswe
   if (body === undefined || progress?.begun !== true) return { kind: 'unknown', why, error };
   body.broken(
     why === 'upstream_timeout'
-      ? { status: 504, code: why, message: 'the upstream sent nothing for too long' }
+      ? { status: 504, code: why, message: 'the upstream sent no byte for too long' }
       : { status: 502, code: why, message: 'the upstream closed the connection within its answer' },
   );
   return { kind: 'answered', status, how: 'broken', progress, isOverrun: error === OVERRUN };

@@ -17,7 +17,7 @@ export function sessionPermits({ sessionsMax, sessionsPerTokenMax }: RealtimeSet
       const permit = permits.tryAcquire(tokenId, ...makerIds);
       if (permit === 'token_full') throw tooMany('a token', sessionsPerTokenMax);
       if (permit === 'maker_full')
-        throw tooMany('the token that made this one, and all that it made,', sessionsPerTokenMax);
+        throw tooMany('the token that created this one, and all tokens that it created,', sessionsPerTokenMax);
       if (permit === 'all_full') throw gatewayBusy();
       return permit;
     },

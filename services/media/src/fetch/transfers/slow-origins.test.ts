@@ -120,7 +120,7 @@ describe('an origin is given up', () => {
     const fault = await outlasted(`https://${server.host}/`, { limits: patient, policy }, server);
     await server.close();
 
-    expect(fault).toMatchObject({ code: 'slow', said: expect.stringContaining('no connection was made within 5 s') });
+    expect(fault).toMatchObject({ code: 'slow', said: expect.stringContaining('no connection was opened within 5 s') });
   });
 
   test('whose name gets no answer', async () => {

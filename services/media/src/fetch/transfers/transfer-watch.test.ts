@@ -38,7 +38,7 @@ const times = (count: number, ...steps: readonly Step[]): readonly Step[] =>
 describe('a transfer is ended', () => {
   test.each<[string, readonly Step[], string, Partial<TransferLimits>?]>([
     ['when a name takes too long', [{ enter: 'resolve' }, { pass: 1000 }], 'its name was not found within 1 s'],
-    ['when a connection takes too long', [{ enter: 'connect' }, { pass: 2000 }], 'no connection was made within 2 s'],
+    ['when a connection takes too long', [{ enter: 'connect' }, { pass: 2000 }], 'no connection was opened within 2 s'],
     ['when an answer does not begin', [{ enter: 'headers' }, { pass: 3000 }], 'no answer came within 3 s'],
     ['when a body falls silent', [{ enter: 'body' }, { pass: 4000 }], 'no more bytes came within 4 s'],
     [

@@ -87,7 +87,7 @@ export function watchTransfer(clock: Clock, limits: TransferLimits, bytesThrough
 
 const SILENCES: Readonly<Record<Stage, string>> = {
   resolve: 'its name was not found',
-  connect: 'no connection was made',
+  connect: 'no connection was opened',
   headers: 'no answer came',
   body: 'no more bytes came',
 };

@@ -7,7 +7,7 @@ import type { ConfinementLevel } from './levels.ts';
 const MEANS: Readonly<Record<ConfinementLevel, string>> = {
   namespaces: 'in a user namespace without a network, with the named files alone',
   landlock: 'with the named files alone and without a socket, in the user namespace of media',
-  process: 'in a process of its own, which can open what the user of media can open',
+  process: 'in a process of its own, which can open every file that the user of media can open',
 };
 const HELP: Readonly<Record<ConfinementLevel, string>> = {
   namespaces: '',
