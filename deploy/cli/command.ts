@@ -41,7 +41,7 @@ export interface Outcome {
   readonly text?: string;
   /** The exit code is 1 if this is `false`. */
   readonly ok?: boolean;
-  /** Replaces the exit code that `ok` gives. */
+  /** Replaces the exit code that follows from `ok`. */
   readonly exitCode?: number;
 }
 
@@ -63,7 +63,7 @@ export function defineCommand<const S extends Specs>(command: Command<S>): Comma
   return command;
 }
 
-/** The command was called wrongly; the exit code is 2. */
+/** The command was called wrongly, and the exit code is 2. */
 export class WrongCall extends Error {
   override readonly name = 'WrongCall';
 }

@@ -67,7 +67,7 @@ export function lazyServices(environment: Environment): Services {
   };
 }
 
-/** The configuration of the program gives the addresses of the services, and their key or where to find it. */
+/** Connects to the services. The configuration of the program has their addresses, and their key or its location. */
 function connectServices(environment: Environment): Services {
   const config = readProgramConfig(environment);
   const [signingKey] = readAcceptedKeys(config).signatures;

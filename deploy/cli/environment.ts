@@ -19,7 +19,7 @@ export function resolveTypedPaths(environment: Environment, typed: string): stri
     .join(SEPARATOR);
 }
 
-/** Resolves a path from the folder of the call. npm runs scripts in the repository's root, and gives that folder. */
+/** Resolves a path from the folder of the call. npm runs scripts in the repository's root, and passes that folder. */
 export function resolveTypedPath(environment: Environment, typed: string): string {
   return path.resolve(environment['INIT_CWD'] ?? '.', typed);
 }

@@ -31,7 +31,7 @@ export function overview(commands: Table): string {
   ].join('\n');
 }
 
-/** One command with its options and an example. */
+/** Formats the help of a command with its options and an example. */
 export function formatPage(name: string, command: Command): string {
   const { words, summary, options, choices, example } = command;
   const all: [string, OptionSpec][] = [...Object.entries<OptionSpec>(options), ...Object.entries(COMMON_OPTIONS)];

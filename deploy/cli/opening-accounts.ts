@@ -19,7 +19,7 @@ const HEADER = [
 export interface OpeningSection {
   readonly text: string;
   readonly accounts: number;
-  /** By currency, as decimals. */
+  /** The credits by currency, as decimals. */
   readonly credits: Readonly<Record<string, string>>;
   /** The debts of accounts, by id. A configuration cannot have them. */
   readonly debts: Readonly<Record<string, string>>;

@@ -102,7 +102,7 @@ export function checkOptions(name: string, specs: Command['options'], typed: Par
       throw new WrongCall(`--${option} ${value} is missing: ${means}`);
 }
 
-/** The known word that was probably meant: one that begins as typed, or else the nearest one. */
+/** Finds the known word that was probably meant: a word with the typed beginning, or else the nearest one. */
 function findMeant(typed: string, known: readonly string[]): string | undefined {
   const begun = typed.length < BEGUN_LETTERS_MIN ? undefined : known.find((word) => word.startsWith(typed));
   return begun ?? nearestName(typed, known);

@@ -1,5 +1,5 @@
 export interface LineWidth {
-  /** The characters of a line of standard output; undefined if it is not a terminal. */
+  /** The characters of a line of standard output, undefined if it is not a terminal. */
   readonly columns: number | undefined;
 }
 

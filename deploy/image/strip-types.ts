@@ -61,7 +61,7 @@ const listOwnFiles = (root: string, pattern: string): readonly string[] =>
     exclude: (name) => name.split(path.sep).includes('node_modules') || name.endsWith('.d.ts'),
   });
 
-/** Each file that a module names by a relative path is there. */
+/** Checks that each file exists that a module names by a relative path. */
 function assertWhole(root: string): void {
   for (const file of listOwnFiles(root, '*.js')) {
     for (const [, named = ''] of readFileSync(path.join(root, file), 'utf8').matchAll(

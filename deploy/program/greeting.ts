@@ -21,7 +21,7 @@ export function readConsoles(value: unknown, signingKey: SigningKey): Consoles {
   };
 }
 
-/** Returns the address at which operators open their console; undefined if the gateway has no admin port. */
+/** Returns the address at which operators open their console, or undefined if the gateway has no admin port. */
 export function consoleAddress(admin: HostPort | undefined): string | undefined {
   return admin === undefined ? undefined : `http://${writeHostPort(admin)}/console`;
 }

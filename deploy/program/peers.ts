@@ -2,7 +2,7 @@ import type { Foundation } from '@reelgate/platform/foundation';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc/client';
 import { peerChecks } from './diagnosis/process-checks.ts';
 
-/** A connected peer answers at once. */
+/** A connected peer answers immediately. */
 const PEER_MS_MAX = 500;
 
 /** A start waits this long for its first connections, so that its first calls find them. */

@@ -12,7 +12,7 @@ const DEBUG_MS = 15 * 60_000;
 /** The log of a process, and its lines outside the log. */
 export interface ProcessLog {
   readonly log: ProgramLog;
-  /** Says why the process cannot start or go on: as lines of the log, or in words at a terminal. */
+  /** Reports the reason why the process cannot start or continue: as lines of the log, or in words at a terminal. */
   fail(what: string, error: unknown): void;
   close(): void;
 }
@@ -52,7 +52,7 @@ function failInWords(what: string, error: unknown): void {
 /** A service of its own has a collector of lines, which gets one for each refused setting. */
 function failInLines(log: ProgramLog): ProcessLog['fail'] {
   return (what, error) => {
-    // A process that ends says why, however little else it writes.
+    // A process that ends always logs the reason, even if its log is silent otherwise.
     if (log.level() === 'silent') log.setLevel('error');
     if (error instanceof ConfigError) for (const refused of error.message.split('\n')) log.error({ refused }, what);
     else log.error({ err: error }, what);

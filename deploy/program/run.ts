@@ -26,7 +26,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Runs all services as one program, or only the named service, until a signal stops it. Returns the exit code. `exit`
- * ends the process at once.
+ * ends the process immediately.
  */
 export async function run(
   [name]: readonly string[],
@@ -164,11 +164,11 @@ interface StopOptions {
   readonly now: () => number;
   /** True if npm started this process and passes its signals on. */
   readonly isUnderNpm: boolean;
-  /** Ends the process at once. */
+  /** Ends the process immediately. */
   readonly end: (signal: StopSignal) => void;
 }
 
-/** Resolves with the first signal that asks for a stop. The second one ends the process at once. */
+/** Resolves with the first signal that asks for a stop. The second one ends the process immediately. */
 function untilStopped({ now, isUnderNpm, end }: StopOptions): Promise<StopSignal> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;

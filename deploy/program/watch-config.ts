@@ -38,7 +38,7 @@ export interface ConfigState {
 
 export interface ConfigWatch {
   state(): ConfigState;
-  /** Reads the configuration again at once, whether it has changed or not. */
+  /** Reads the configuration again immediately, even if it has not changed. */
   reload(): void;
   stop(): Promise<void>;
 }
@@ -101,7 +101,7 @@ export function watchConfig(options: WatchOptions, foundation: FoundationWithout
   };
 }
 
-/** Gives the files that are in use from now on, and the changed settings that wait for a start. */
+/** Returns the files that are in use from now on, and the changed settings that wait for a start. */
 async function apply(
   { started, service, read, services }: WatchOptions,
   { log }: FoundationWithoutBus,

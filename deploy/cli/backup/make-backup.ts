@@ -26,7 +26,8 @@ import { computeFingerprint, writeManifest } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 
 /**
- * Bytes that end between the copy of the bytes and the snapshot are gone; then another snapshot has no claim to them.
+ * The number of snapshots to try. Bytes that end between the copy of the bytes and the snapshot are gone, but another
+ * snapshot no longer claims them.
  */
 const SNAPSHOTS_MAX = 5;
 const PROGRESS_STEP = 1000;

@@ -16,7 +16,7 @@ export interface Manifest {
   readonly made_at: string;
   /** Distinguishes keys without revealing them. */
   readonly signing_key: string;
-  /** True if the bytes of media are in the backup; otherwise they are in a bucket. */
+  /** True if the bytes of media are in the backup, false if they are in a bucket. */
   readonly has_blobs: boolean;
   readonly files: readonly BackedUpFile[];
   /** The storage keys of bytes that the running program had lost before. */

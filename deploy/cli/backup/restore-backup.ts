@@ -117,7 +117,7 @@ async function assertEmpty(folder: string): Promise<void> {
     );
 }
 
-/** The program has its ports open as long as it works, even if its folder was removed. */
+/** Refuses a running program, which keeps its ports open even if its folder was removed. */
 async function assertStopped({ ports, value }: ProgramConfig): Promise<void> {
   const { listen, admin } = gatewayConfig(value);
   const addresses = [listen, admin, ...Object.values(ports).flatMap(({ rpc, http }) => [rpc, http])];

@@ -11,7 +11,7 @@ import { formatNanos } from '../format/quantities.ts';
 import { WIDE_OPTION, listColumns, toListOutcome } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
 
-/** The most ids of one call to billing. */
+/** The maximum number of ids in one call to billing. */
 const CHARGES_MAX = 100;
 function toColumns(charges: ReadonlyMap<string, Charge>): readonly Column<AttentionItem>[] {
   return listColumns(AttentionItemSchema, [
@@ -43,7 +43,7 @@ export const attentionList = defineCommand({
 });
 
 const RESOLUTIONS: Readonly<Record<string, Resolution>> = deriveValues(Resolution);
-/** The most tasks and jobs of one call. */
+/** The maximum number of tasks and jobs in one call. */
 const IDS_MAX = 200;
 /** Refusals that the next task or job would get too. */
 const HOPELESS: ReadonlySet<string> = new Set(['unavailable', 'unauthenticated', 'forbidden']);

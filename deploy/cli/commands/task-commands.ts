@@ -76,14 +76,14 @@ export const taskShow = defineCommand({
   },
 });
 
-/** The charge, or the hold as long as there is no charge. */
+/** Formats the charge, or the hold while there is no charge. */
 function formatMoney(money: GetHoldResponse | undefined): string {
   const { hold, settlement } = money ?? {};
   if (settlement !== undefined) return formatNanos(settlement.amountNanos);
   return hold === undefined ? '' : `(${formatNanos(hold.amountNanos)})`;
 }
 
-/** The hold and the settlement of a task; undefined if the task was refused before its hold. */
+/** Reads the hold and the settlement of a task. Returns undefined if the task was refused before its hold. */
 async function readMoney({ billing }: Services, { task }: TaskRecord): Promise<GetHoldResponse | undefined> {
   try {
     return await billing.getHold({ taskId: task?.id ?? '' });

@@ -20,7 +20,9 @@ const TOKEN_RIGHTS: Readonly<Record<string, TokenRight>> = deriveValues(TokenRig
 const WAITS: Readonly<Record<string, TokenWait>> = deriveValues(TokenWait);
 const CLASSES: Readonly<Record<string, TokenClass>> = deriveValues(TokenClass);
 
-/** The most calls for one token. Each ends up to a thousand tasks, and 100,000 wait by default in all. */
+/**
+ * The maximum number of calls for one token. Each ends up to a thousand tasks, and by default 100,000 can wait in all.
+ */
 const CANCELS_MAX = 200;
 
 /** The options of how its tasks wait. */

@@ -149,7 +149,7 @@ async function imageReference(image: string, read: (file: string) => Promise<Buf
   return `data:${type};base64,${bytes.toString('base64')}`;
 }
 
-/** Runs work that Ctrl-C stops in order. A second Ctrl-C ends the program at once. */
+/** Runs work that Ctrl-C stops in order. A second Ctrl-C ends the program immediately. */
 async function untilInterrupted<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
   const interrupted = new AbortController();
   const stop = (): void => {

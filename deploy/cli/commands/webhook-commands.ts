@@ -217,7 +217,7 @@ export const webhookResend = defineCommand({
   }),
 });
 
-/** The most deliveries that one call of the service resends. */
+/** The maximum number of deliveries that one call of the service resends. */
 const CALL_MAX = 1000;
 const CALLS_MAX = 100;
 

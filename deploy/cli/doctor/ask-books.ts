@@ -10,7 +10,7 @@ import type { DoctorLine, Report } from './doctor-line.ts';
 const FAULTS_SHOWN_MAX = 5;
 const VERIFY = 'reelgate ledger verify';
 
-/** Says whether the ledger balances, and whether each open hold belongs to an open task. */
+/** Reports whether the ledger balances, and whether each open hold belongs to an open task. */
 export async function askBooks(services: BookServices, deadline: Deadline, report: Report): Promise<void> {
   const ledger = await awaitAnswer<VerifyLedgerResponse | DoctorLine>(
     deadline,

@@ -7,7 +7,7 @@ import { awaitAnswer, inSeconds } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import type { DoctorLine, Report } from './doctor-line.ts';
 
-/** Tests that run at one time. */
+/** The maximum number of concurrent tests. */
 const CHANNELS_MAX = 64;
 
 type Tasks = Client<typeof OperatorService>;

@@ -13,7 +13,7 @@ import { describeProcess } from './describe-process.ts';
 import type { DescribedProcess } from './describe-process.ts';
 import type { DoctorLine, Report } from './doctor-line.ts';
 
-/** Of one service. Further ones are named by their number. */
+/** The maximum number of listed replicas of one service. Only the number of further ones is shown. */
 const REPLICAS_MAX = 16;
 /** A silence of so short a time is no evidence. */
 const BRIEF_MS = 1000;

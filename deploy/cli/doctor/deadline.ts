@@ -7,7 +7,7 @@ export const DOCTOR_MS_MAX = 10_000;
  * and 1.6 s where other programs use its two processors three times over.
  */
 const AROUND_MS = 2000;
-/** A call outlives its question by this time, so that the question says that no answer came. */
+/** A call outlives its question by this time, so that the question can report a missing answer. */
 const CALL_LONGER_MS = 200;
 /** With less time left, a missing answer is no evidence. */
 export const ENOUGH_MS = 2000;
@@ -24,7 +24,7 @@ export interface Deadline {
 /** `begunAt` is when the command began: its process, or the process that started it. */
 export function newDeadline(clock: Clock, begunAt: number): Deadline {
   const questionsMs = DOCTOR_MS_MAX - AROUND_MS;
-  // A clock that was set back gives no more time.
+  // A clock that was set back does not add time.
   const leftMs = (): number => Math.max(0, Math.min(questionsMs, begunAt + questionsMs - clock.now()));
   return { clock, leftMs, callMs: () => leftMs() + CALL_LONGER_MS };
 }

@@ -22,7 +22,7 @@ export interface Audience {
   readonly awaited: Set<string>;
 }
 
-/** A question of the doctor. It may throw or hang: that is a line too. */
+/** A question of the doctor. It may throw or hang, which is a line too. */
 export interface DoctorQuestion {
   readonly subject: string;
   /** The remedy if the question is not answered. */

@@ -9,13 +9,13 @@ const BEGUN_AT = 'REELGATE_DOCTOR_BEGUN_AT';
 const EXIT_MS = 300;
 const FAILED = 2;
 
-/** The start of the command that this process is a part of; undefined if it is the whole command. */
+/** Reads the start time of the command that this process is a part of. Returns undefined if it is the whole command. */
 export function readBegin(environment: Environment): number | undefined {
   const written = Number(environment[BEGUN_AT] ?? '');
   return Number.isSafeInteger(written) && written > 0 ? written : undefined;
 }
 
-/** Reports whether a call is one of the doctor that is not supervised yet. */
+/** Reports whether a call runs the doctor and is not supervised yet. */
 export function needsSupervision(args: readonly string[], environment: Environment): boolean {
   return args.find((arg) => !arg.startsWith('-')) === 'doctor' && readBegin(environment) === undefined;
 }

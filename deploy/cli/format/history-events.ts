@@ -82,7 +82,7 @@ const DESCRIBE: Readonly<Record<string, Describe | undefined>> = {
   },
 };
 
-/** Returns the step that says how long the upstream had the work, until a poll saw its end. */
+/** Returns the step with the time for which the upstream had the work, until a poll saw its end. */
 function toWorkSteps(at: number, { workingAt, takenAt }: HistoryState): readonly Step[] {
   const since = workingAt ?? takenAt;
   if (since === undefined) return [];

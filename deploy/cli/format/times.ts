@@ -19,7 +19,7 @@ export function isoTime(time: Timestamp | undefined): string | undefined {
   return time === undefined ? undefined : timestampDate(time).toISOString();
 }
 
-/** Writes a time as `90s ago` or `in 3d`; empty if there is no time. */
+/** Formats a time as `90s ago` or `in 3d`, empty if there is no time. */
 export function relativeTime(time: Timestamp | undefined, now: number = systemClock.now()): string {
   if (time === undefined) return '';
   const ms = timestampDate(time).getTime() - now;

@@ -26,11 +26,11 @@ export interface Delivery {
   readonly stop: AbortSignal;
   readonly services: Services;
   readonly terminal: Terminal;
-  /** The hold of the task, such as `holds 0.40 USD`; empty if it is not known. */
+  /** The hold of the task, such as `holds 0.40 USD`. Empty if it is not known. */
   readonly held: string;
 }
 
-/** Waits for the task, saves its video and prints the charge. The task goes on if the operator stops the command. */
+/** Waits for the task, saves its video and prints the charge. The task continues if the operator stops the command. */
 export async function deliverVideo(delivery: Delivery): Promise<Outcome> {
   const { taskId, file, api, access, stop, services } = delivery;
   const began = systemClock.now();
@@ -83,7 +83,7 @@ function describeResume({ taskId, file, access, force }: Delivery): string {
   return `to save its video later: reelgate video save ${taskId} -o ${file}${where}${force ? ' --force' : ''}`;
 }
 
-/** The charge of a finished task. The settlement follows the end of the task; undefined if it does not come in time. */
+/** Waits for the charge of a finished task, which follows its end. Returns undefined if it does not come in time. */
 async function waitForCharge(taskId: string, { billing }: Services, clock: Clock): Promise<string | undefined> {
   const until = clock.now() + SETTLED_MS_MAX;
   while (clock.now() < until) {

@@ -35,7 +35,10 @@ interface AccessOptions {
 
 const TOKEN_NAME = 'command line';
 
-/** Without --url the program of the configuration. Without a token one of the first account, as a start prints it. */
+/**
+ * Finds the gateway and the token: by default the program of the configuration, and a token of its first account, as a
+ * start prints it.
+ */
 export async function findAccess(
   { url, token: typed }: AccessOptions,
   { services, environment }: { readonly services: Services; readonly environment: Environment },

@@ -14,11 +14,11 @@ interface FollowOptions {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly stop: AbortSignal;
-  /** The hold, for the progress line; empty if it is not known. */
+  /** The hold, for the progress line. Empty if it is not known. */
   readonly held: string;
 }
 
-/** Reads the task until it ends, and shows its progress; undefined if the operator stopped the command. */
+/** Reads the task until it ends, and shows its progress. Returns undefined if the operator stopped the command. */
 export async function followTask(taskId: string, following: FollowOptions): Promise<Video | undefined> {
   const { terminal, clock, stop, held } = following;
   let line = 'queued';
@@ -48,7 +48,7 @@ export async function followTask(taskId: string, following: FollowOptions): Prom
   );
 }
 
-/** Reads the task once; undefined if the gateway did not answer. Throws once that has lasted too long. */
+/** Reads the task once. Returns undefined if the gateway did not answer, and throws once that has lasted too long. */
 async function readOnce(taskId: string, { api, stop }: FollowOptions, awayMs: number): Promise<Video | undefined> {
   try {
     return await api.read(taskId);

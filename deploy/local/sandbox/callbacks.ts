@@ -13,7 +13,7 @@ import type { LinkMaker } from './wire-task.ts';
 export type Announcer = {
   /** Begins after the last status that was sent to the address. */
   follow(taskId: string): void;
-  /** Checks the task at once, after a change that the passage of time did not cause. */
+  /** Checks the task immediately, after a change that the passage of time did not cause. */
   check(taskId: string): void;
   stop(): void;
 };

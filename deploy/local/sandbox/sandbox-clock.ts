@@ -9,7 +9,7 @@ export type Clock = {
 /** The time of the sandbox, until it stops. */
 export type SandboxTime = { readonly clock: Clock; readonly stopped: AbortSignal };
 
-// A longer delay overflows the timer, which then fires at once.
+// A longer delay overflows the timer, which then fires immediately.
 const delayMsMax = 2 ** 31 - 1;
 
 export const wallClock: Clock = {
@@ -35,7 +35,7 @@ export function deadline(
   return { signal: AbortSignal.any([late.signal, stopped]), release };
 }
 
-/** Resolves after the delay, or at once when the sandbox stops. */
+/** Resolves after the delay, or immediately when the sandbox stops. */
 export function pause(clock: Clock, delayMs: number, stopped: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const over = new AbortController();

@@ -12,7 +12,7 @@ import { memoryTaskStore, openTaskStore } from './sandbox-task-store.ts';
 import type { LinkMaker } from './wire-task.ts';
 
 export type SandboxOptions = {
-  /** `host:port`; port 0 takes any free one. */
+  /** `host:port`. Port 0 takes any free one. */
   readonly listen: string;
   readonly key: string;
   readonly clock?: Clock;
@@ -20,7 +20,7 @@ export type SandboxOptions = {
   readonly publicHost?: string;
   /** Replaces the rendering thread in tests that do not need pictures. */
   readonly render?: Render;
-  /** The folder in which its tasks outlive the process; absent if they do not. */
+  /** The folder in which its tasks outlive the process, undefined if they do not. */
   readonly folder?: string;
   readonly report?: (fault: unknown) => void;
 };

@@ -6,7 +6,7 @@ import { callKey } from '../keys/identities.ts';
 import type { Identity } from '../keys/identities.ts';
 import type { StartParts } from '../start-parts.ts';
 
-/** The connection to another service, for as long as the process runs. */
+/** Connects to another service for the lifetime of the process. */
 export function connect(
   { config, foundation, lifecycle, tls }: StartParts,
   caller: Identity,

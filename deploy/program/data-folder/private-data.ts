@@ -6,7 +6,7 @@ import { ConfigError } from '@reelgate/platform/config/config-file';
 const OF_OTHERS = 0o077;
 const STICKY = 0o1000;
 const ROOT = 0;
-/** The most entries that one start changes. The next start goes on. */
+/** The maximum number of entries that one start changes. The next start continues. */
 const CHANGES_MAX = 100_000;
 
 export interface Repair {

@@ -57,7 +57,7 @@ export function diagnosisBinding(options: DiagnosisOptions): Binding {
   });
 }
 
-/** A check of the readiness that hangs says that the process is not ready. */
+/** A readiness check that hangs counts as not ready. */
 async function isReadyWithin(isReady: ReadyCheck, clock: Clock, msMax: number): Promise<boolean> {
   const ended = new AbortController();
   try {

@@ -15,9 +15,9 @@ import type { ProcessDiagnosis } from './process-diagnosis.ts';
 const DAY_MS = 24 * 3_600_000;
 const EXPIRY_WARN_MS = 14 * DAY_MS;
 const EXPIRY_FAIL_MS = 2 * DAY_MS;
-/** The most files and folders of the data folder that one question looks at. */
+/** The maximum number of files and folders of the data folder that one question examines. */
 const SEARCHED_MAX = 5000;
-/** A connected peer answers at once. */
+/** A connected peer answers immediately. */
 const PEER_MS_MAX = 1000;
 
 export interface ProcessParts {

@@ -14,7 +14,7 @@ export interface ProcessDiagnosis {
   checksOf(service: ServiceName): OpenChecks;
   /** The RPCs of the diagnosis of a service. */
   bindingOf(service: ServiceName, isReady: ReadyCheck): Binding;
-  /** Returns the state of the watch of the configuration; undefined if the watch has not begun. */
+  /** Returns the state of the watch of the configuration, or undefined if the watch has not begun. */
   configuration(): ConfigState | undefined;
   follow(configuration: () => ConfigState): void;
 }

@@ -37,7 +37,7 @@ const SCOPES = {
 export type Identity = keyof typeof SCOPES;
 export const IDENTITIES = Object.keys(SCOPES) as readonly Identity[];
 
-/** The caller that the services see when one of the program's parts calls them. */
+/** Returns the caller that the services see when a part of the program calls them. */
 export function toCaller(name: Identity): Caller {
   return { name, accounts: '*', scopes: new Set<Scope>(SCOPES[name]) };
 }
@@ -52,7 +52,7 @@ export function callKey(caller: Identity, callee: ServiceName, signingKey: Signi
   return deriveSecret(signingKey, callPurpose(caller, callee));
 }
 
-/** Each part under each of the signing keys, as a service knows it. */
+/** Lists each part under each of the signing keys, as a service knows it. */
 export function listIdentities(callee: ServiceName, signingKeys: readonly SigningKey[]): readonly KnownCaller[] {
   return IDENTITIES.flatMap((name) =>
     signingKeys.map((key) => ({ ...toCaller(name), key: callKey(name, callee, key) })),

@@ -43,7 +43,7 @@ const PURPOSES: Readonly<Record<ServiceName, readonly string[]>> = {
 /** The keys that follow from one signing key. */
 interface KeysOfOne {
   readonly accept: 'all' | 'tokens';
-  /** By purpose. */
+  /** The keys by purpose. */
   readonly keys: Readonly<Record<string, string>>;
 }
 

@@ -62,7 +62,7 @@ export async function openPorts(
   }
 }
 
-/** The service with a measurement of its calls, however they reach it. */
+/** Wraps the service so that its calls are measured, whether they come from this process or over the network. */
 export function measureService<S extends RunningService>(service: S, foundation: Foundation): S {
   return { ...service, bindings: service.bindings.map((binding) => measureBinding(binding, foundation)) };
 }

@@ -17,7 +17,7 @@ export interface ProgramTls {
   readonly calls: CurrentTls | undefined;
   /** The certificates in use by their names, each with its end. */
   current(): readonly { readonly name: string; readonly expiresAt: number | undefined }[];
-  /** Reads all files at once. */
+  /** Reads all files immediately. */
   reread(): void;
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 
 const WATCHED_MS = 1000;
-/** The most seconds that are watched. Under load V8 has collected by then without being asked. */
+/** The maximum number of watched seconds. Under load V8 has collected by then without a request. */
 const WATCHES_MAX = 60;
 /** The part of a second in which a quiet process runs. One with requests every second runs longer. */
 const QUIET_PART = 0.05;

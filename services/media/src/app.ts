@@ -91,7 +91,7 @@ export interface MediaPeers {
   readonly openBackends?: OpenBackends;
 }
 
-/** Builds the media service. One process for the files of clients starts with it; the others start on demand. */
+/** Builds the media service. One process for the files of clients starts with it. The others start on demand. */
 export async function startMedia(
   config: MediaConfig,
   foundation: Foundation,

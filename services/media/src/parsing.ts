@@ -41,7 +41,7 @@ export function newParsing(
   return { pools, thumbnails: drawThumbnails(pools.thumbnails, extractor) };
 }
 
-/** Results come hundreds at once, and most are small to parse. */
+/** Results arrive by the hundreds, and most are small to parse. */
 const RESULT_FILES_MAX = 8;
 
 interface ProbePoolsOptions extends ParsersOptions, Omit<ProbePoolOptions, 'parsers' | 'warm' | 'filesMax'> {

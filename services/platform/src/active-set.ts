@@ -1,6 +1,6 @@
 /** The members that are active at this moment, in no order. */
 export interface ActiveSet<T> {
-  /** Adds a member; the returned function removes it, once. */
+  /** Adds a member. The returned function removes it, once. */
   add(member: T): () => void;
   /** A copy of the current members. */
   all(): readonly T[];

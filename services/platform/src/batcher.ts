@@ -2,9 +2,9 @@ import { currentContext, inSharedContext } from './request-context.ts';
 import type { WorkContext } from './request-context.ts';
 
 interface BatchBounds {
-  /** The most items in one batch. */
+  /** The maximum number of items in one batch. */
   readonly batchMax: number;
-  /** The most batches that are sent at the same time. */
+  /** The maximum number of batches that are sent at the same time. */
   readonly concurrency: number;
 }
 
@@ -34,13 +34,16 @@ interface WaitingItem<In, Out> {
 }
 
 export interface Batcher<In, Out> {
-  /** Sends an item with its batch; resolves to the answer for this item. */
+  /** Sends an item with its batch. Resolves to the answer for this item. */
   add(item: In): Promise<Out>;
   /** Sends the items that wait, as far as the concurrency allows. */
   flush(): void;
 }
 
-/** A few ticks of the event loop take microseconds in an idle program; a busy one collects many calls meanwhile. */
+/**
+ * Waits for a few ticks of the event loop, which take microseconds in an idle program. A busy one collects many calls
+ * meanwhile.
+ */
 export async function waitForTicks(count: number): Promise<void> {
   for (let left = count; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,6 +1,6 @@
 import { Problem } from './problem.ts';
 
-/** The most that a JSON text may have. Each bound is on something that takes far longer to parse than its bytes do. */
+/** The maximum size of a JSON text. Each bound limits a part that takes far longer to parse than its bytes suggest. */
 export interface JsonBounds {
   readonly depth: number;
   readonly membersOfObject: number;
@@ -62,7 +62,7 @@ export function parseBoundedJson(bytes: Uint8Array, bounds: JsonBounds, subject?
   return JSON.parse(UTF8.decode(bytes));
 }
 
-/** The same for a text that is decoded already, such as the value of this field. */
+/** Does the same for a text that is decoded already, such as the value of this field. */
 export function parseBoundedText(text: string, bounds: JsonBounds, field?: string): unknown {
   assertBounds(Buffer.from(text), bounds, { field });
   return JSON.parse(text);
@@ -118,7 +118,7 @@ function* cutPieces(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
-/** The end of a sentence that says why the text is refused. */
+/** The end of a sentence that gives the reason of a refusal. */
 type Excess = string;
 
 const EXCESSES: { readonly [bound in keyof JsonBounds]: (most: number) => Excess } = {
@@ -149,7 +149,7 @@ type JsonScan = (piece: Uint8Array) => Excess | undefined;
 
 function newJsonScan(bounds: JsonBounds): JsonScan {
   const text = newTextScan(bounds.escapes);
-  /** Of each object or list that is open, the members so far. */
+  /** The number of members so far, for each open object or list. */
   const members = [0];
   let [depth, values, nameBytes, plainBytes] = [0, 0, 0, 0];
 

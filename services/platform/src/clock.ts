@@ -18,8 +18,8 @@ export interface Clock extends TimeSource, Sleeper {
 export const NOT_AWAITED = 'no longer awaited';
 
 /**
- * Runs work with a signal that is aborted after `ms` milliseconds of the clock, or when the caller's signal is. Nothing
- * of the wait stays behind when the work has ended.
+ * Runs work with a signal that is aborted after `ms` milliseconds of the clock, or when the caller's signal is. The
+ * timer and the listener are removed when the work has ended.
  */
 export async function withTimeout<T>(
   clock: Sleeper,

@@ -46,7 +46,7 @@ const CODES: readonly RegExp[] = [
   /guardrail|datainspection|sensitivecontent|riskdetection|safetycheck|^safety(input|output|filter)?/,
   /riskcontrol|nsfw|unsafecontent|harmfulcontent|toxiccontent|inappropriatecontent|policyviolation|^refusal$/,
 ];
-/** The same in words, for providers that send no code. */
+/** Words about content, for providers that send no code. */
 const SUBJECT = String.raw`(contents?|prompts?|inputs?|outputs?|images?|text|messages?|requests?|media|videos?)`;
 const ACT = String.raw`(filter|moderat|flagged|violat|prohibited|sensitive|unsafe|nsfw|guardrail|inappropriate|safety|risk\b)`;
 const MESSAGES = new RegExp(
@@ -120,7 +120,7 @@ function listParts(body: unknown): readonly Part[] {
 
 function isTelling({ name, value }: Part): boolean {
   if (TELLING_NAMES.has(name) && isFilled(value)) return true;
-  // a list of reasons stands in the errors of a moderation alone
+  // only the errors of a moderation have a list of reasons
   if (name === 'reasons' && Array.isArray(value) && value.some((one) => typeof one === 'string')) return true;
   if (!CODE_NAMES.has(name) || typeof value !== 'string') return false;
   const code = value.toLowerCase().replaceAll(/[^a-z\d]/g, '');

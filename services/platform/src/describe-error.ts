@@ -92,7 +92,7 @@ function readFrames(stack: unknown): string {
     .join('\n');
 }
 
-/** Only a text says something here; an object could have any member. */
+/** Only a text is useful here. An object could have any member. */
 function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -20,11 +20,11 @@ export interface Foundation {
   readonly metrics: Metrics;
   readonly tracing: Tracing;
   readonly bus: Bus;
-  /** The checks that an operator can run on the service; absent if they are never run. */
+  /** The checks that an operator can run on the service, undefined if they are never run. */
   readonly checks?: CheckRegistry | undefined;
   /** The key of every purpose that this service has follows from it. */
   readonly signingKey: SigningKey;
-  /** That key first, then the ones that it replaced. */
+  /** That key first, then the keys that it replaced. */
   readonly acceptedKeys: AcceptedKeys;
   /** The base of every link that a client gets, without a trailing slash. */
   readonly publicUrl: string;
@@ -41,7 +41,7 @@ export interface RunningService {
   readonly ready: ReadyCheck;
   /** Applies the parts of a new configuration that can change at run time. */
   reload(config: unknown): Promise<void>;
-  /** Reports whether other services have work under way that needs this one; absent if they never do. */
+  /** Reports whether other services have running work that needs this one. Undefined if they never do. */
   isNeeded?: () => Promise<boolean>;
   /** Ends its running work, in addition to the requests of its ports. Undefined if it has no such work. */
   drain?: (drain: Drain) => Promise<void>;

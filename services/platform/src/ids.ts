@@ -12,7 +12,7 @@ const OWN_FORM = /^[a-z]{2,12}_[0-9a-v]{26}$/;
 /** Fills the array with random bytes. Tests inject a seeded source. */
 export type Random = (bytes: Uint8Array) => void;
 
-/** One system call costs the same for sixteen bytes as for thousands. */
+/** One system call takes the same time for sixteen bytes as for thousands. */
 const POOL_BYTES = 4096;
 const pool = new Uint8Array(POOL_BYTES);
 let used = POOL_BYTES;
@@ -28,7 +28,7 @@ export const systemRandom: Random = (bytes) => {
   }
   for (let at = 0; at < bytes.length; at += 1) {
     bytes[at] = pool[used + at] ?? 0;
-    // these bytes can become a key, so no copy stays behind
+    // these bytes can become a key, so no copy remains
     pool[used + at] = 0;
   }
   used += bytes.length;
@@ -72,7 +72,7 @@ export function readIdTime(id: string): number | undefined {
   return Math.floor(parseInt(letters.slice(0, TIME_LETTERS), 32) / 4);
 }
 
-/** An id that is always the same for a name: a prefix and 26 characters of its SHA-256. It says no time. */
+/** Derives an id that is always the same for a name: a prefix and 26 characters of its SHA-256. It contains no time. */
 export function deriveId(prefix: string, name: string): string {
   const digest = createHash('sha256').update(name).digest();
   return `${prefix}_${base32(digest).slice(0, ID_LETTERS)}`;
@@ -106,7 +106,7 @@ const GROUP_LETTERS = 8;
 /** The buffer in which letters are written before they become a string. Longer strings get a buffer of their own. */
 const scratch = Buffer.alloc(128);
 
-/** Writes five bytes as eight letters. Missing bytes count as zero; their letters lie behind the end of the string. */
+/** Writes five bytes as eight letters. Missing bytes count as zero. Their letters lie beyond the end of the string. */
 function writeGroup(out: Uint8Array, to: number, bytes: Uint8Array, from: number): void {
   const third = bytes[from + 2] ?? 0;
   writeFour(out, to, ((bytes[from] ?? 0) << 12) | ((bytes[from + 1] ?? 0) << 4) | (third >>> 4));

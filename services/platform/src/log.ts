@@ -101,7 +101,7 @@ interface Switches {
   readonly out: BatchedLines;
   readonly isWritten: (level: LogLevel) => boolean;
   readonly hasAccess: (failed: boolean) => boolean;
-  /** Called after a line: a warning waits for no other line. */
+  /** Called after a line, because a warning does not wait for further lines. */
   readonly written: (level: LogLevel) => void;
 }
 

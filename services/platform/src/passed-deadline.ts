@@ -7,7 +7,7 @@ interface PassedDeadline {
   readonly clock: TimeSource;
 }
 
-/** By the signal of the call. */
+/** The deadlines by the signal of the call. */
 const deadlines = new WeakMap<AbortSignal, PassedDeadline>();
 
 export function recordDeadline(signal: AbortSignal, deadline: number, clock: TimeSource = systemClock): void {
@@ -34,8 +34,8 @@ const ANSWER_MS = 500;
 const WORK_MS_MIN = 1000;
 
 /**
- * Returns how long the work for a call may take, so that its answer arrives before the deadline of the call: at most `msMax`. If
- * the deadline is too near for any work, the caller leaves first.
+ * Returns the time that the work for a call may take, so that its answer arrives before the deadline of the call: at
+ * most `msMax`. If the deadline is too near for any work, the caller leaves first.
  */
 export function workMsWithin(signal: AbortSignal | undefined, msMax: number): number {
   const deadline = signal === undefined ? undefined : deadlines.get(signal);
@@ -43,7 +43,7 @@ export function workMsWithin(signal: AbortSignal | undefined, msMax: number): nu
   return Math.min(msMax, Math.max(WORK_MS_MIN, deadline.at - deadline.clock.now() - ANSWER_MS));
 }
 
-/** Aborted when one of the two is. It carries the deadline of the call's signal. */
+/** Returns a signal that is aborted when either of the two is. It carries the deadline of the call's signal. */
 export function combineSignals(call: AbortSignal | undefined, other: AbortSignal): AbortSignal {
   if (call === undefined) return other;
   const either = AbortSignal.any([call, other]);

@@ -6,7 +6,7 @@ export interface SigningKey {
   derive(purpose: string): Secret;
 }
 
-/** A value that always prints as `***`. Only `reveal` gives the value. */
+/** A value that always prints as `***`. Only `reveal` returns the value. */
 export class Secret implements SigningKey {
   readonly #value: string;
 

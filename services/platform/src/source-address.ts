@@ -48,7 +48,7 @@ function walkProxies(peer: string, forwarded: string, isTrusted: (address: strin
   for (let hop = 0; hop < HOPS_MAX && end > 0 && isTrusted(source); hop += 1) {
     const comma = forwarded.lastIndexOf(',', end - 1);
     const before = normalizeAddress(forwarded.slice(comma + 1, end).trim());
-    // the proxy does not say who called it, so it stands for all its callers
+    // the proxy does not name its caller, so it stands for all its callers
     if (before === undefined) return source;
     source = before;
     end = comma;
@@ -64,7 +64,7 @@ export function isNetwork(text: string): boolean {
   return bits === undefined || Number(bits) <= (family === 4 ? IPV4_BITS : IPV6_BITS);
 }
 
-/** The check whether an address, as `readPeer` gives it, is in one of the networks. */
+/** Creates the check whether an address, as `readPeer` returns it, is in one of the networks. */
 export function networkCheck(networks: readonly string[]): (address: string) => boolean {
   if (networks.length === 0) return () => false;
   const list = new BlockList();

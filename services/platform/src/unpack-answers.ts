@@ -5,8 +5,8 @@ import { findUnpacker } from '@reelgate/platform/http/content-codings';
 import type { OpenUnpacker } from '@reelgate/platform/http/content-codings';
 
 /**
- * The most bytes of an unpacked answer. The answer passes in pieces; this limit bounds the work for a small answer that
- * unpacks endlessly.
+ * The maximum number of bytes of an unpacked answer. The answer passes in pieces. This limit bounds the work for a
+ * small answer that unpacks endlessly.
  */
 const UNPACKED_BYTES_MAX = 1024 * 1024 * 1024;
 const TOO_LARGE = new Error('the unpacked answer is longer than 1 GiB');

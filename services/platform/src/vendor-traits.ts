@@ -40,7 +40,10 @@ const NAME_PATTERNS: readonly RegExp[] = [
   new RegExp(LOCAL_NAMES, 'g'),
 ];
 
-/** A sentence that has one of these goes as a whole: it sends the reader to the vendor, or only one vendor writes it. */
+/**
+ * A sentence that contains one of these is removed as a whole: it sends the reader to the vendor, or only one vendor
+ * writes it.
+ */
 const SENTENCES: readonly RegExp[] = [
   /\bsupport (?:code|ticket|id)s?\b|\bticket (?:id|number)\b/i,
   /\brepresentative\b|\bcontact (?:us|our|your|the|support|sales)\b|\breach out\b|\bcustomer (?:service|support)\b/i,

@@ -49,7 +49,7 @@ function checkRoom(picture: Picture, { renders }: SandboxParts): void {
   if (picture.state === 'awaited' && !renders.hasRoomFor(picture.order)) throw busy('too many videos are waiting');
 }
 
-/** Goes on with the tasks of before a restart: draws the videos that are missing and goes on with the callbacks. */
+/** Continues the tasks from before a restart: draws the missing videos and continues the callbacks. */
 export function resumeTasks(parts: SandboxParts): void {
   for (const task of parts.book.newestFirst().toReversed()) {
     if (isFollowed(task)) parts.announcer.follow(task.id);

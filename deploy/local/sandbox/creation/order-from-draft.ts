@@ -107,7 +107,8 @@ type MeasuredPicture = FrameSize & { readonly frames: number; readonly framesPer
 
 /**
  * Opens a video or a sound to learn its length and format, which the vendor checks and bills. If that is not possible
- * (an upstream file, an unreachable address, an unknown format), the sandbox goes on without, and so works offline.
+ * (an upstream file, an unreachable address, an unknown format), the sandbox continues without them, and so works
+ * offline.
  */
 export async function measureMedia(item: MediaItem, time: SandboxTime): Promise<MeasuredMedia | undefined> {
   try {

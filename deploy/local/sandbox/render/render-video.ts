@@ -18,7 +18,7 @@ import type { PictureOrder } from './picture-order.ts';
 import { newScene } from './scene.ts';
 import { channels, samplesPerSecond, composeTune } from './tune.ts';
 
-// The encoder's quickest setting. The file stays small all the same, because most of the picture stands still.
+// The encoder's fastest setting. The file is still small, because most of the picture does not move.
 const encoderSpeed = 10;
 const quantization = 27;
 const keyFrameEvery = framesPerSecond * 2;

@@ -9,7 +9,7 @@ const charactersMax = 2000;
 // Control characters, joiners and variation selectors have no shape of their own.
 const invisible = /[\p{Cc}\u200B-\u200F\u2028-\u202E\uFE00-\uFE0F\uFEFF]/gu;
 const withoutBlanks = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}`;
-// A word with the blanks behind it, or one character of a script that writes without blanks.
+// A word with the blanks after it, or one character of a script that is written without blanks.
 const pieces = new RegExp(String.raw`[${withoutBlanks}]|[^\s${withoutBlanks}]+\s*|\s+`, 'gu');
 
 /** Breaks a text into lines at the first size at which it all fits. At the last size an ellipsis replaces the rest. */

@@ -33,7 +33,7 @@ const lettersAToken = 4;
 /** A chat completion before it is written as one body or as events. */
 type ChatAnswer = {
   readonly head: { readonly id: string; readonly created: number; readonly model: string };
-  /** Each word with the space after it. */
+  /** The words, each with the space after it. */
   readonly words: readonly string[];
   readonly finish: 'stop' | 'length';
   readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly total_tokens: number };
@@ -63,7 +63,7 @@ function toChatBody({ head, words, finish, usage }: ChatAnswer): unknown {
   };
 }
 
-/** The same answer as server-sent events. */
+/** Converts the answer to server-sent events. */
 function toChatEvents({ head, words, finish, usage }: ChatAnswer, showsUsage: boolean): readonly string[] {
   const event = (choices: readonly object[], more: object = {}): string =>
     `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...more })}\n\n`;

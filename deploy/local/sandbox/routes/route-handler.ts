@@ -1,6 +1,6 @@
 import type { SandboxParts } from '../sandbox-parts.ts';
 
-/** One request as a route sees it: the id in the path, the query, the parsed body. */
+/** A request as a route sees it: the id in the path, the query, the parsed body. */
 export type Call = {
   readonly method: string;
   readonly id: string;

@@ -17,7 +17,7 @@ export type ReadTrouble = { readonly times: number } & (
   { readonly as: 'page' | 'cut' } | { readonly as: 'refusal'; readonly number: number }
 );
 
-/** The behaviour that a prompt gives its task. */
+/** The behaviour that a prompt asks of its task. */
 export type Script = {
   readonly answer: CreateAnswer;
   readonly answerAfterMs: number;

@@ -16,7 +16,7 @@ const rolesOf: Readonly<Record<MediaForm, readonly MediaRole[]>> = {
 
 export type ContentRules = { readonly textCodePointsMax: number; readonly baseVideo: boolean };
 
-/** Reads the items one by one. read-create.ts decides which items may stand together. */
+/** Reads the items one by one. read-create.ts decides which items can be combined. */
 export function readContent(value: unknown, rules: ContentRules): Content {
   if (!Array.isArray(value) || value.length === 0) throw invalidParams('content must be a non-empty array');
   const items = value.map((item: unknown) => readItem(item, rules));

@@ -24,7 +24,7 @@ export interface LinkOptions {
 /** Stores bytes under keys. The bytes of a key never change, so a removed key is never used again. */
 export interface BlobStore {
   /**
-   * Takes a received file over. When it resolves, the bytes survive a crash; before, the key is empty. It can be
+   * Takes over a received file. When it resolves, the bytes survive a crash. Before that, the key is empty. It can be
    * repeated.
    */
   keep(key: string, file: ReceivedFile): Promise<void>;

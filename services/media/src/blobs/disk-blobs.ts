@@ -73,8 +73,8 @@ async function listFolder(root: string, after: string, limit: number): Promise<r
 }
 
 /**
- * A rename is durable only when its folder is flushed. The folder is opened and closed at once: the kernel knows it
- * since the rename, and through the thread pool each of the two took longer.
+ * Flushes a folder, without which a rename is not durable. The folder is opened and closed synchronously: the kernel
+ * has it in memory since the rename, and through the thread pool each of the two calls took longer.
  */
 async function flushFolder(folder: string): Promise<void> {
   const opened = openSync(folder, 'r');

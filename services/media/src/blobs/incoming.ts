@@ -19,7 +19,7 @@ export interface ReceivedFile {
 /** A file that is being written. */
 export interface Draft {
   readonly bytes: number;
-  /** Writes a whole source; rejects with TooLarge as soon as it exceeds the limit. */
+  /** Writes a whole source. Rejects with TooLarge as soon as it exceeds the limit. */
   append(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
   finish(): Promise<ReceivedFile>;
   discard(): Promise<void>;

@@ -10,7 +10,7 @@ export const S3_PATTERN = `s3://${NAME}${FOLDERS}(\\?${SETTING}(&${SETTING})*)?`
 
 export interface S3Address {
   readonly bucket: string;
-  /** The prefix of every key; empty, or with a slash at its end. */
+  /** The prefix of every key, either empty or with a slash at its end. */
   readonly prefix: string;
   /** Undefined for Amazon's endpoint. */
   readonly endpoint: string | undefined;

@@ -36,7 +36,7 @@ const PARTS_AT_ONCE = 2;
 const UPLOADS_AT_ONCE = 4;
 const UPLOADS_WAITING_MAX = 10_000;
 const PARTS_MAX = 10_000;
-/** The most keys of one page, as the protocol has it. */
+/** The maximum number of keys on one page, as the protocol defines it. */
 const LIST_MAX = 1000;
 const CHECK_TIMEOUT_MS = 3000;
 
@@ -49,7 +49,7 @@ export interface S3BlobsOptions {
   readonly newId: NewId;
 }
 
-/** Stores blobs in a bucket. It uploads complete files of a known size; a key is empty until its file is complete. */
+/** Stores blobs in a bucket. It uploads complete files of a known size. A key is empty until its file is complete. */
 export function openS3Blobs({
   address,
   credentials,

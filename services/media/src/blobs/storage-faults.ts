@@ -42,7 +42,7 @@ async function runCallerWork<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The same for the bytes that a caller sends. */
+/** Passes on the bytes that a caller sends, and guards them in the same way. */
 async function* passCallerBytes(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of source) yield piece;

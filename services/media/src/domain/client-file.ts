@@ -5,7 +5,7 @@ export type FilePurpose = 'batch' | 'batch_output';
 export interface ClientFile {
   readonly id: string;
   readonly accountId: string;
-  /** The token that uploaded it; empty for an output. */
+  /** The token that uploaded it, empty for an output. */
   readonly tokenId: string;
   /** A stranger's text. */
   readonly filename: string;

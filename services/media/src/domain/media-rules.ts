@@ -81,8 +81,8 @@ export function isOfCategory(category: Category, { mediaType }: MediaFacts): boo
 }
 
 /**
- * Returns the reason for which a medium cannot have this use, as a predicate after the item's name; undefined if it
- * can.
+ * Returns the reason why a medium is not allowed in this use, as a predicate after the item's name. Returns undefined
+ * if it is allowed.
  */
 export function findMediaFault(category: Category, facts: MediaFacts): string | undefined {
   if (!isOfCategory(category, facts))

@@ -1,4 +1,4 @@
-/** The most characters of all names and values of a request. */
+/** The maximum number of characters of all names and values of a request. */
 const CHARACTERS_MAX = 16 * 1024;
 const NAME = /^[a-z0-9-]{1,64}$/;
 const VALUE = /^[\t\u0020-\u007e]*$/;

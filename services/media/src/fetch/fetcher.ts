@@ -24,9 +24,9 @@ type Purpose = (typeof PURPOSES)[number];
 /** The outcomes of a fetch; `failed`: it ended by a fault of ours. */
 const OUTCOMES = ['ok', ...FETCH_FAULT_CODES, 'failed'] as const;
 
-/** The most transfers that wait for one host, for one address, or over all. */
+/** The maximum number of transfers that wait for one host, for one address, or in total. */
 const WAITING_MAX = 256;
-/** A few large orders at once. */
+/** Enough for a few large orders at the same time. */
 const ACCOUNT_WAITING_MAX = 128;
 /** The tasks service requests hundreds of results at once for each channel, and requests a refused one again. */
 const RESULTS_WAITING_MAX = 4096;
@@ -42,7 +42,10 @@ export interface ReferenceOrder {
 export interface ResultOrder {
   readonly url: string;
   readonly accountId: string;
-  /** The most bytes of a picture of a result. It also has the time of a picture. Undefined for the result itself. */
+  /**
+   * The maximum number of bytes of a picture of a result. It also has the time limit of a picture. Undefined for the
+   * result itself.
+   */
   readonly pictureBytesMax?: number | undefined;
   /** The credential for the origin of the address. */
   readonly credential?: Credential | undefined;

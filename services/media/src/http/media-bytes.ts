@@ -33,7 +33,7 @@ export interface OpenedObject {
 
 export interface FileBytes {
   /**
-   * Receives the bytes of a file that is reserved; returns their number. Refuses more than were reserved with
+   * Receives the bytes of a reserved file and returns their number. Refuses more bytes than reserved with
    * `body_too_large`.
    */
   putFile(source: Readable, file: { readonly accountId: string; readonly id: string }): Promise<number>;

@@ -102,7 +102,7 @@ async function removeObject({ bytes }: RouteDeps, response: ServerResponse, obje
   response.writeHead(204).end();
 }
 
-/** Returns the refusal of a caller that cannot read or send bytes; undefined if it can. */
+/** Returns the refusal of a caller that is not allowed to read or send bytes, or undefined if it is allowed. */
 function findCallerRefusal({ authorize }: RouteDeps, { headers }: IncomingMessage): Refusal | undefined {
   try {
     authorize(headers.authorization);

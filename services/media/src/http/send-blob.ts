@@ -37,7 +37,7 @@ export async function sendBlob(
 ): Promise<void> {
   // the client may have left while the object was looked up
   if (response.closed || response.destroyed) return;
-  // fetch adds `no-cache` to every condition. It is meant for caches; here the condition counts
+  // fetch adds `no-cache` to every condition, which is meant for caches, while here the condition counts
   delete request.headers['cache-control'];
   if (isLongSuffix(request.headers.range, bytes)) request.headers.range = ALL;
   await new Promise<void>((resolve) => {

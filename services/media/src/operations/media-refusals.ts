@@ -9,12 +9,12 @@ export function invalidMedia(said: string, cause?: unknown): Problem {
   return refuse('invalid_media', { message: said, cause });
 }
 
-/** The same answer for an unknown object and for one of another account. */
+/** Creates the same refusal for an unknown object and for an object of another account. */
 export function unknownMedia(): Problem {
   return invalidMedia('must be a stored result of this account; there is none at this address');
 }
 
-/** The same for an object that is named by its id. */
+/** Creates that refusal for an object that is named by its id. */
 export function unknownObject(): Problem {
   return invalidMedia('must name an object of this account that is still stored; there is none');
 }

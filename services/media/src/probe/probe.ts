@@ -35,7 +35,7 @@ export type Draw = (path: string, into: string, order: ProbeOrder) => Promise<Pr
  */
 export type Work = 'probe' | 'redraw' | 'thumbnail' | 'picture_thumbnail';
 
-/** One job for a parser. */
+/** A job for a parser. */
 export interface ProbeJob {
   readonly work: Work;
   readonly path: string;

@@ -5,7 +5,7 @@ export interface FileReservation {
   readonly id: string;
   readonly accountId: string;
   readonly purpose: FilePurpose;
-  /** The most bytes that come. */
+  /** The maximum number of bytes that arrive. */
   readonly bytes: number;
   /** The name that the account has for this file alone. */
   readonly key: string | undefined;

@@ -35,7 +35,7 @@ export interface NewObject {
 export interface Upload {
   readonly id: string;
   readonly accountId: string;
-  /** The most bytes that the upload yields. */
+  /** The maximum number of bytes that the upload yields. */
   readonly bytes: number;
   readonly expiresAt: number;
 }
@@ -87,8 +87,7 @@ export interface RemovalStore {
   /** Ends the result and the pictures of a task. Returns false if there is no result. */
   removeResult(taskId: string, now: number): Promise<boolean>;
   /**
-   * Ends claims of these purposes, and no others. Returns the keys of bytes that are no longer protected; they are
-   * garbage now.
+   * Ends claims of these purposes only. Returns the keys of bytes that are no longer protected. They are garbage now.
    */
   removeObjects(ids: readonly string[], purposes: readonly Purpose[], now: number): Promise<readonly string[]>;
   /**
@@ -109,13 +108,13 @@ export interface GarbageStore {
 
 /** The passes over expired rows and unclaimed content. */
 export interface SweepStore extends GarbageStore {
-  /** Ends expired claims; returns their number. */
+  /** Ends expired claims and returns their number. */
   expireObjects(now: number, limit: number): Promise<number>;
-  /** Forgets expired pins, uploads, stagings and files; returns their number. */
+  /** Forgets expired pins, uploads, stagings and files, and returns their number. */
   forgetSpent(now: number, limit: number): Promise<number>;
-  /** Forgets results that ended before then; returns their number. */
+  /** Forgets results that ended before then, and returns their number. */
   forgetObjects(before: number, limit: number): Promise<number>;
-  /** Deletes the rows of unclaimed content; returns the keys of the bytes to remove. */
+  /** Deletes the rows of unclaimed content, and returns the keys of the bytes to remove. */
   takeGarbage(now: number, limit: number): Promise<readonly string[]>;
 }
 
@@ -136,7 +135,7 @@ export interface MediaStore extends PinStore, ClaimStore, UploadStore, RemovalSt
 export interface ResultCount {
   readonly after: string;
   readonly bytes: number;
-  /** Those of results that expire soon. */
+  /** The number of results that expire soon. */
   readonly expiring: number;
   readonly isWhole: boolean;
 }

@@ -69,7 +69,7 @@ async function addObject(
   const row = requireRow(claimed);
   if (inserted.length > 0) return toMediaObject(object, fromBlobRow(row));
   const earlier = await findObject(query, toIdentityWhere(object));
-  // an earlier object may have other content; then its upload ends the pin
+  // an earlier object may have other content, and then its upload ends the pin
   if (pin !== undefined && earlier?.blob.sha256 === blob.sha256) query.atEnd([END_PIN, [pin]]);
   return earlier;
 }
@@ -120,7 +120,7 @@ async function prepareClaim(query: SqlQuery, object: NewObject): Promise<void> {
   );
 }
 
-/** The insert of an object, which gives no row if the task has such an object already. */
+/** Builds the insert of an object, which returns no row if the task has such an object already. */
 function buildObjectInsert(object: NewObject): SqlStatement {
   const { id, accountId, taskId, purpose, blob, reference, createdAt, expiresAt } = object;
   return INSERT_OBJECT({

@@ -36,7 +36,7 @@ function calmness(clock: Clock): () => boolean {
     const [oldest = -Infinity] = last.length < CALM_MAX ? [] : last;
     last.push(now);
     if (last.length > CALM_MAX) last.shift();
-    // after the clock was set back, too
+    // also after the clock was set back
     return Math.abs(now - oldest) >= CALM_MS;
   };
 }

@@ -3,7 +3,7 @@ import { inSpan } from '../trace/trace.ts';
 
 /** The facts about an event that both kinds of bus record. */
 export interface TracedEvent {
-  /** Of the bus, as the conventions of OpenTelemetry name it. */
+  /** The name of the bus in the conventions of OpenTelemetry. */
   readonly system: 'nats' | 'in_process';
   readonly subject: string;
   readonly id: string | undefined;
@@ -20,7 +20,7 @@ export function inSendSpan<T>(
   return inSpan(tracing.enter(carrier), `send ${subject}`, { kind: 'producer', attributes }, send);
 }
 
-/** Runs a handler in a span below the one that sent the event: one event is one unit of work. */
+/** Runs a handler in a span below the span that sent the event: one event is one unit of work. */
 export function inProcessSpan<T>(
   tracing: TraceContinuer,
   carrier: string | undefined,

@@ -26,13 +26,13 @@ export interface EventPublisher {
 
 /** The events that are not handled yet. */
 export interface EventBacklog {
-  /** By group, for each group of which this process is a member. */
+  /** The numbers by group, for each group of which this process is a member. */
   pending(): Promise<ReadonlyMap<string, number>>;
 }
 
 /**
  * Carries events between services. The subject is the full name of the message. `publish` and `subscribe` deliver at
- * least once to each named group, to one member at a time. `announce` and `listen` reach every current listener; an
+ * least once to each named group, to one member at a time. `announce` and `listen` reach every current listener, but an
  * announcement can be lost.
  */
 export interface Bus extends EventPublisher, EventBacklog {

@@ -6,12 +6,15 @@ import type { TlsFiles } from '../tls/tls-material.ts';
 const CONNECT_TIMEOUT_MS = 5000;
 const SECURE = 'tls:';
 
-/** The pause before one server is dialled again, and at most as much by chance, so that not all arrive at once. */
+/**
+ * The pause before one server is dialled again, plus a random part of the same length, so that clients do not arrive at
+ * the same time.
+ */
 export const RECONNECT_MS = 500;
 
 /**
- * Connects to one of the servers, and again to any of them for as long as the connection is open. The certificates are
- * read from their files at each connection.
+ * Connects to one of the servers, and reconnects to any of them while the connection is open. The certificates are read
+ * from their files at each connection.
  */
 export function connectNats({ servers, tls }: BusSettings): Promise<NatsConnection> {
   const addresses = servers.map((server) => new URL(server.reveal()));

@@ -21,9 +21,9 @@ const RENEWAL_PAUSES = 10;
 const REDELIVERY_MS = 1000;
 const DELIVERIES_MAX = 20;
 const PENDING_ACKS_MAX = 256;
-/** A pull request ends after this time; a server that is silent for half of it twice is asked again. */
+/** A pull request ends after this time. A server that is silent for half of it twice is asked again. */
 const PULL_MS = 6000;
-/** By it the server drops an event that it has already. */
+/** The server uses this header to drop an event that it has already. */
 const ID_HEADER = 'Nats-Msg-Id';
 
 export interface Wiring {
@@ -154,7 +154,7 @@ async function renewClaim(received: JsMsg, ackWaitMs: number, over: AbortSignal)
   }
 }
 
-/** The server sends at most `max_ack_pending` unacknowledged events, which bounds the handlers that run at once. */
+/** The server sends at most `max_ack_pending` unacknowledged events, which bounds the number of concurrent handlers. */
 async function takeAll(messages: ConsumerMessages, take: (received: JsMsg) => void): Promise<void> {
   for await (const received of messages) take(received);
 }

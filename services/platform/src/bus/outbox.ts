@@ -12,7 +12,7 @@ export interface OutboxEvent {
   readonly carrier?: string | undefined;
 }
 
-/** The most events of one pass. */
+/** The maximum number of events in one pass. */
 export const OUTBOX_BATCH_MAX = 200;
 
 /** Stages an event in the transaction of the fact that it reports: both are stored, or neither. */

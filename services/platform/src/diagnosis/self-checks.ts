@@ -33,8 +33,8 @@ export function ok(detail: string): Verdict {
 }
 
 /**
- * Runs all checks side by side, each for `checkMsMax` at most. One that throws or hangs has failed, and delays no other.
- * The findings stand in the order of the checks.
+ * Runs all checks concurrently, each for `checkMsMax` at most. A check that throws or hangs has failed, and does not
+ * delay the others. The findings are in the order of the checks.
  */
 export async function runChecks(
   checks: readonly SelfCheck[],

@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts';
 
 const SWEEP_MS = 1000;
-/** A body that is this far behind its least speed is the first to give way. */
+/** A body that is this far behind its minimum speed is the first to be stopped. */
 const BEHIND_MS = 2000;
 
 /** The least speed of a body, and the time for which it may be slower. */
 export interface BodyPace {
-  /** A body may be this far behind the least speed, in milliseconds. A silent one ends after this time. */
+  /** A body may be this far behind the minimum speed, in milliseconds. A silent body ends after this time. */
   readonly idleMs: number;
   readonly bytesPerSecondMin: number;
 }
@@ -19,7 +19,7 @@ interface StoppableBody {
 export interface Arrivals<Body extends StoppableBody> {
   add(body: Body): void;
   remove(body: Body): void;
-  /** Gives the body the time that the bytes may take. */
+  /** Extends the deadline of the body by the time that the bytes may take. */
   extend(body: Body, bytes: number): void;
   /** The body has all the time until it is resumed. */
   pause(body: Body): void;
@@ -30,8 +30,8 @@ export interface Arrivals<Body extends StoppableBody> {
 }
 
 /**
- * Stops bodies that arrive too slowly. Each has a deadline, which every byte moves on by its time at the least speed,
- * never beyond the idle time from now. One sweep a second looks after all of them, because a timer for each chunk would
+ * Stops bodies that arrive too slowly. Each has a deadline, which every byte extends by its time at the minimum speed,
+ * never beyond the idle time from now. One sweep per second checks all of them, because a timer for each chunk would
  * cost more than the chunk.
  */
 export function newArrivals<Body extends StoppableBody>(

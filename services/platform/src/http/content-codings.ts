@@ -14,7 +14,7 @@ export const CONTENT_CODINGS = 'gzip, deflate, br, zstd';
 const { Z_FINISH, Z_SYNC_FLUSH, ZSTD_d_windowLogMax: WINDOW_LOG } = constants;
 /** 8 MiB, the most that a reader must support (RFC 9659). */
 const ZSTD_WINDOW_LOG_MAX = 23;
-/** In the low half of a zlib header's first byte (RFC 1950); some programs send deflate without this header. */
+/** In the low half of a zlib header's first byte (RFC 1950). Some programs send deflate without this header. */
 const ZLIB_METHOD = 8;
 
 /** Opens the stream that unpacks a body with this first byte. */

@@ -110,7 +110,8 @@ function refuse(response: ServerResponse, body: string): void {
 }
 
 /**
- * Waits for running requests for a limited time, then closes their connections. Idle connections are closed at once.
+ * Waits for running requests for a limited time, then closes their connections. Idle connections are closed
+ * immediately.
  */
 export async function stopHttp(server: Server, requests: IdleWatch = { isIdleFor: () => true }): Promise<void> {
   await closeHttp(server, requests, { over: AbortSignal.timeout(STOP_GRACE_MS), idleMs: 0 });

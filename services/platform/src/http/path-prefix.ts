@@ -1,6 +1,6 @@
 /**
- * Returns the way from the page at a path up to the root of this service, such as `../`. Relative addresses lead to the
- * right place behind every proxy that puts a prefix before the paths.
+ * Returns the relative path from the page at a path up to the root of this service, such as `../`. Relative addresses
+ * lead to the right place behind every proxy that puts a prefix before the paths.
  */
 export function toRoot(path: string): string {
   return '../'.repeat(path.split('/').length - 2) || './';

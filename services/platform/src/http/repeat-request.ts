@@ -22,7 +22,7 @@ export interface RepeatOptions {
   readonly clock?: Sleeper;
 }
 
-/** Makes a request to one of several replicas, and to another one if that one is gone. */
+/** Sends a request to one of several replicas, and to another one if the first is gone. */
 export async function repeatRequest<T>(
   request: () => Promise<T>,
   { mayRepeat = isReplicaGone, signal, clock = systemClock }: RepeatOptions = {},

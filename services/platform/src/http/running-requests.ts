@@ -76,7 +76,7 @@ export async function closeHttp(
 ): Promise<void> {
   let isClosed = false;
   const closed = new Promise<void>((resolve) => {
-    // The method of the HTTP server would close the idle connections at once.
+    // The method of the HTTP server would close the idle connections immediately.
     NetServer.prototype.close.call(server, () => {
       isClosed = true;
       resolve();

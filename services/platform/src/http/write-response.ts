@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 
-/** The time limit of one chunk. A slower client can resume with a range; a vanished one is dropped. */
+/** The time limit of one chunk. A slower client can resume with a range. A vanished client is dropped. */
 const PIECE_MS = 300_000;
 
 export interface WriteOptions {
@@ -61,7 +61,7 @@ function writePiece(response: ServerResponse, piece: Uint8Array): Promise<void> 
   });
 }
 
-/** One timer for all chunks of a response. A timer for each would cost more than the chunk. */
+/** Uses one timer for all chunks of a response. A timer for each would cost more than the chunk. */
 function watchPieces(clock: Clock, pieceMs: number, late: () => void): { next(): void; stop(): void } {
   const over = new AbortController();
   let since = clock.now();

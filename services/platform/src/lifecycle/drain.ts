@@ -1,4 +1,4 @@
-/** The times for which a service goes on after its stop was requested. */
+/** The times for which a service continues after its stop was requested. */
 export interface DrainTimes {
   /** Requests are still taken for this long, while callers learn that the process stops. */
   readonly leadMs: number;

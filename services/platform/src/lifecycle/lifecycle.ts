@@ -11,7 +11,7 @@ const PARTS_MS_MAX = 15_000;
 /** An idle connection waits no longer for a last request. */
 const IDLE_MS_MAX = 2000;
 
-/** Work that goes on for a while after the stop has begun. */
+/** Work that continues for a while after the stop has begun. */
 export interface DrainWork {
   readonly name: string;
   readonly times: DrainTimes;

@@ -5,7 +5,7 @@ import { outsideRequests } from '../request-context.ts';
 
 /** Repeats a pass until it is stopped. */
 export interface Worker {
-  /** Starts the next pass at once. */
+  /** Starts the next pass immediately. */
   wake(): void;
   /** Resolves when the running pass has ended. It can be called twice. */
   stop(): Promise<void>;
@@ -35,7 +35,7 @@ export interface WorkerOptions {
    * meanwhile shares it.
    */
   readonly apartMs?: number | undefined;
-  /** One pass. If it did work and there may be more, the next pass follows at once. */
+  /** Runs a pass. If it did work and there may be more, the next pass follows immediately. */
   readonly pass: (signal: AbortSignal) => Promise<PassResult>;
 }
 

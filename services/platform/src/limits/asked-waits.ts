@@ -24,7 +24,7 @@ export interface AskedWaits {
   waitMs(peer: string, kind: CallKind): number;
   /** Records that an upstream asks for a wait. A wait that is shorter than the known one is ignored. */
   ask(peer: string, kinds: readonly CallKind[], ms: number): void;
-  /** Other processes know these waits. Returns whether one of them is new here. */
+  /** Takes the waits that other processes know. Returns whether one of them is new here. */
   learn(waits: readonly AskedWait[]): boolean;
 }
 

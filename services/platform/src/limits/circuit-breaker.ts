@@ -26,8 +26,8 @@ export interface KnownFaults {
  * Stops calls to a peer for a while after several consecutive faults of the peer. Then a few calls try it.
  *
  * Faults count by caller. The circuit opens for all callers if several of them had faults, if the peer could not be
- * reached, or if a probe says that it is down. After as many faults of one caller it is open for this caller alone. A
- * fault without a caller is one that no input can cause.
+ * reached, or if a probe finds it down. After as many faults of one caller it is open for this caller alone. A fault
+ * without a caller is a fault that no input can cause.
  */
 export interface Circuit {
   state(): CircuitState;
@@ -39,7 +39,10 @@ export interface Circuit {
   isOpenFor(caller?: string): boolean;
   /** Reports whether a call may go to the peer now. If the circuit is half open, each caller may try once. */
   mayTry(caller?: string): boolean;
-  /** The same for a call without an alternative: one at a time of a caller may go, even if the circuit is open. */
+  /**
+   * Does the same for a call without an alternative: one call of a caller at a time may pass, even if the circuit is
+   * open.
+   */
   mayTryAnyway(caller?: string): boolean;
   /** Closes the circuit for all callers. */
   worked(): void;
@@ -198,7 +201,9 @@ interface Evidence {
   isAny(): boolean;
   /** Reports whether the replicas know of faults. */
   isLearned(): boolean;
-  /** Reports whether a fault of this caller is certainly one of the peer: no input causes it, or the probe agrees. */
+  /**
+   * Reports whether a fault of this caller is certainly a fault of the peer: no input causes it, or the probe agrees.
+   */
   isSure(caller: string | undefined): boolean;
   add(caller: string | undefined): void;
   probed(verdict: 'up' | 'down'): void;

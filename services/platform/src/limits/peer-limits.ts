@@ -14,7 +14,7 @@ export const ADMITTED = { YES: 0, TRIAL: 1, CIRCUIT: 2, LIMIT: 3 } as const;
 /** The limits that a peer sets. */
 export interface PeerLimit {
   readonly perMinute: number;
-  /** The most calls that may run at once, and the number that run in this process; absent if not limited here. */
+  /** The maximum number of concurrent calls, and the number that run in this process. Undefined if not limited here. */
   readonly inFlight?: { readonly most: number; readonly inUse: () => number };
 }
 
@@ -29,7 +29,9 @@ export interface CallOf {
 /** The limits and the circuit of a peer, which its replicas share as far as they can. */
 export interface PeerLimits {
   readonly circuit: Circuit;
-  /** Takes one call: 0, or the milliseconds after which the peer may be tried; infinite for a peer that is down. */
+  /**
+   * Takes one call. Returns 0, or the milliseconds after which the peer may be tried, infinite for a peer that is down.
+   */
   admit(of?: CallOf): number | Promise<number>;
   /** Returns the milliseconds until a call may be admitted, as far as this process knows. It does not take a permit. */
   waitMs(): number;
@@ -40,11 +42,11 @@ export interface PeerLimits {
   paceMs(): number;
   /** A call of this process has ended. */
   ended(): void;
-  /** Calls were taken at these times, before this process took one; the oldest first. */
+  /** Takes the times of calls that were taken before the first call of this process, the oldest first. */
   learnTakes(times: readonly number[]): void;
 }
 
-/** The knowledge of the replicas about a peer after one of them has called Redis. */
+/** The state of a peer that all replicas share, after one of them has called Redis. */
 export interface SharedAdmission extends KnownFaults {
   readonly code: number;
   readonly waitMs: number;

@@ -24,11 +24,12 @@ export interface Prober {
 }
 
 /**
- * Finds out a peer that is down even if one caller alone uses it, and lets no caller's input decide for the others.
+ * Detects a peer that is down even if one caller alone uses it, and prevents a caller's input from deciding for the
+ * others.
  *
- * A probe that says `down` counts only if it said `up` while calls worked. Some upstreams have a list that always fails,
- * and calls that work nevertheless. So each peer is probed once after its calls have begun to work, and again after each
- * doubt.
+ * A probe with the verdict `down` counts only if its verdict was `up` while calls worked. Some upstreams have a list
+ * that always fails, and calls that work nevertheless. So each peer is probed once after its calls have begun to work,
+ * and again after each doubt.
  */
 export function newProber(): Prober {
   /** The peers that were probed since their calls last began to work. */

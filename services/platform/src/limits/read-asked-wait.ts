@@ -15,7 +15,7 @@ const THROTTLED = 429;
 /** A smaller number is a count of seconds, a larger one a time: in seconds, or above the second bound in milliseconds. */
 const EPOCH_SECONDS_MIN = 1_000_000_000;
 const EPOCH_MS_MIN = 100_000_000_000;
-/** The name of a header that says when a limit is renewed, such as `x-ratelimit-reset-requests`. */
+/** The name of a header with the time at which a limit is renewed, such as `x-ratelimit-reset-requests`. */
 const RESET = /^(?:x-|anthropic-)?ratelimit(?:-.+)?-reset(?:-.+)?$/;
 /** The draft of the IETF before its headers had names of their own: `limit=10, remaining=0, reset=7`. */
 const RESET_PARAMETER = /(?:^|[;,\s])(?:reset|t)=(\d{1,9})(?:$|[;,\s])/;
@@ -35,7 +35,7 @@ const BODY_MEMBERS: Readonly<Record<string, number>> = {
   retryDelay: SECOND_MS,
   retry_delay: SECOND_MS,
 };
-/** The objects of a body in which these members stand, and the depth to which they are followed. */
+/** The objects of a body that contain these members, and the depth to which they are followed. */
 const BODY_PARTS = ['error', 'details', 'detail', 'parameters', 'metadata', 'data'] as const;
 const BODY_DEPTH_MAX = 4;
 const BODY_LIST_MAX = 16;

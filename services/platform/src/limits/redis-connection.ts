@@ -11,7 +11,7 @@ const CONNECT_TIMEOUT_MS = 2000;
 const RECONNECT_MAX_MS = 800;
 /** A connection with a vanished peer is closed after this time. */
 const SILENT_MS_MAX = 5000;
-/** Commands that wait for Redis at one time. */
+/** The maximum number of commands that wait for Redis. */
 const COMMANDS_MAX = 1000;
 const MODE = /^redis_mode:(\w+)/m;
 const SENTINEL =

@@ -15,7 +15,7 @@ const PROBE_MS = 500;
 
 /** The connection to Redis, or to a cluster of it. While Redis is away no caller waits for it. */
 export interface RedisLink {
-  /** Rejects at the deadline, or at once while Redis is away. */
+  /** Rejects at the deadline, or immediately while Redis is away. */
   run(script: RedisScript, call: RedisCall): Promise<unknown>;
   isAway(): boolean;
   /** Returns why Redis is away if an operator can repair that, and an empty text if the cause is not known. */

@@ -3,7 +3,7 @@ const NUMBER = /^\d{1,15}(\.\d{1,9})?$/;
 /** The three forms of an HTTP date begin with a day and have a time. Other texts that the parser knows are no dates. */
 const HTTP_DATE = /^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/;
 
-/** By their names in lower case. */
+/** The headers by their names in lower case. */
 export type WaitHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface WaitBounds {

@@ -8,14 +8,16 @@ export class SemaphoreFull extends Error {
 }
 
 export interface SemaphoreOptions {
-  /** The most permits that are in use at one time. */
+  /** The maximum number of permits in use. */
   readonly permits: number;
-  /** The most callers that wait. */
+  /** The maximum number of waiting callers. */
   readonly waitingMax: number;
 }
 
 export interface AcquireOptions {
-  /** The permits that are taken at once; 1 by default. More than there are is refused at once. */
+  /**
+   * The number of permits that are taken together, by default 1. A call for more than there are is refused immediately.
+   */
   readonly count?: number;
   /** A waiting caller leaves the queue when it is aborted. */
   readonly signal?: AbortSignal | undefined;

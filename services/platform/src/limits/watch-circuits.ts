@@ -19,8 +19,9 @@ export interface CircuitWatch {
 }
 
 /**
- * Notices circuits that open and close. An open one stays open for half a minute or until a call works, so passes every
- * few seconds miss only those that a call closed at once. One that is no longer listed has not closed.
+ * Detects circuits that open and close. An open circuit stays open for half a minute or until a call works, so passes
+ * every few seconds miss only circuits that a call closed immediately. A circuit that is no longer listed has not
+ * closed.
  */
 export function newCircuitWatch(
   list: () => readonly NamedCircuit[],

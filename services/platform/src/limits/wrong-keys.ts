@@ -7,7 +7,7 @@ import { sourceNetwork } from '../source-address.ts';
 const LINE_EVERY_MS = 60_000;
 /** Lines about all addresses in that time, so that many addresses do not fill the log. The metric counts on. */
 const LINES_MAX = 60;
-/** Addresses that had a line; the one that was first is forgotten. */
+/** The maximum number of addresses that had a line. The earliest is forgotten first. */
 const ADDRESSES_MAX = 10_000;
 
 /** The interface that received a key: the console of operators, or the RPCs of internal callers. */

@@ -10,9 +10,9 @@ export interface Histogram {
 
 interface HistogramChild extends Histogram {
   readonly labels: LabelValues;
-  /** One count for each range; the last range has no upper end. */
+  /** A count for each range. The last range has no upper end. */
   readonly counts: number[];
-  /** The last exemplar of each range; empty until one has come. */
+  /** The last exemplar of each range, empty until one has come. */
   readonly exemplars: Exemplar[];
   sum: number;
 }

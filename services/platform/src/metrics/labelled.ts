@@ -1,4 +1,4 @@
-/** One metric. `labels` gives the child of one set of label values; a caller that counts often keeps the child. */
+/** A metric. `labels` returns the child of one set of label values. A caller that counts often keeps the child. */
 export interface MetricFamily<T> {
   labels(...values: readonly string[]): T;
 }
@@ -52,7 +52,7 @@ export interface RegisteredMetric extends MetricOptions {
 }
 
 export interface Children<T> extends CountFamily<T> {
-  /** Those that begin at 0 among them, in the order in which they were first used. */
+  /** Returns the children in the order of their first use, including those that begin at 0. */
   all(): readonly T[];
   clear(): void;
 }

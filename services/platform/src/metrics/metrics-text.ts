@@ -33,7 +33,7 @@ function toPromMetric({ name, type, get }: RegisteredMetric): Metric {
   return own as unknown as Metric;
 }
 
-/** The better one of the two formats for an `Accept` header; the Prometheus text if it prefers neither. */
+/** Returns the better of the two formats for an `Accept` header, and the Prometheus text if it prefers neither. */
 export function formatFor(accept: string | undefined): TextFormat {
   const ranges = (accept ?? '').split(',').map((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());

@@ -16,7 +16,7 @@ export interface CounterRegistry {
 }
 
 /**
- * The metrics of a program. A label has few values and is never an id. The same name gives the same metric, so two
+ * The metrics of a program. A label has few values and is never an id. The same name returns the same metric, so two
  * parts may share a counter.
  */
 export interface Metrics extends CounterRegistry {
@@ -28,7 +28,7 @@ export interface Metrics extends CounterRegistry {
     buckets: readonly number[],
     labelNames?: readonly string[],
   ): CountFamily<Histogram>;
-  /** The text in a format; without the metrics that have this label, if one is named. */
+  /** Returns the text in a format, without the metrics that have `withoutLabel`. */
   text(format?: TextFormat, withoutLabel?: string): Promise<string>;
 }
 

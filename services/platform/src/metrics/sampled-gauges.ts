@@ -28,7 +28,7 @@ export interface SampledGauge {
 
 /** Gauges with values from a source that can be slow or away, such as a database. */
 export interface GaugeSampler {
-  /** One read gives the points of each gauge, in the order of the gauges. */
+  /** One read returns the points of each gauge, in the order of the gauges. */
   add(gauges: readonly SampledGauge[], read: () => Promise<readonly (readonly Point[])[]>): void;
 }
 

@@ -25,7 +25,7 @@ export function compileAccessCheck(method: DescMethod): AssertMayCall {
   };
 }
 
-/** The access rule that the contract gives an RPC. */
+/** Returns the access rule of an RPC in the contract. */
 export function readAccessRule(method: DescMethod): Access {
   const rule = hasOption(method, access) ? getOption(method, access) : undefined;
   if (rule === undefined)

@@ -65,9 +65,9 @@ export function watchBounds(
 }
 
 /**
- * Resolves with the result of a method. Rejects with a CallEnded at the deadline or when the caller leaves; the method
- * then goes on alone, and its signal is aborted. A method calls `signal.throwIfAborted()` right before an irreversible
- * step. That call reads the clock, because timers run late in a busy process.
+ * Resolves with the result of a method. Rejects with a CallEnded at the deadline or when the caller leaves. The method
+ * then continues alone, and its signal is aborted. A method calls `signal.throwIfAborted()` right before an
+ * irreversible step. That call reads the clock, because timers run late in a busy process.
  */
 export async function withinBounds<T>(bounds: CallBounds, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { promise: over, reject } = Promise.withResolvers<never>();

@@ -5,9 +5,9 @@ import type { Caller } from './service.ts';
 
 /** The checks of a server before a method receives a message. Every transport runs them in the same order. */
 export interface CallCheck {
-  /** Of the only request, or of the first one of a stream: the access rule, then the rules of the fields. */
+  /** Checks the only request, or the first one of a stream: the access rule, then the rules of the fields. */
   first(caller: Caller, request: object): void;
-  /** Of every later request of a stream: the rules of the fields. */
+  /** Checks every later request of a stream: the rules of the fields. */
   later(request: object): void;
 }
 

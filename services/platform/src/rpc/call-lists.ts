@@ -30,9 +30,9 @@ export interface CallListOptions<I, O> {
   /** The method of a call alone. Each call has the span that one alone has. */
   readonly method: DescMethod;
   readonly clock: Clock;
-  /** The most calls of one list; the service refuses more. */
+  /** The maximum number of calls in one list. The service refuses longer lists. */
   readonly listMax: number;
-  /** The most lists that are under way. */
+  /** The maximum number of lists that are being sent. */
   readonly listsMax: number;
   /** The way of calls that find `listsMax` lists under way. */
   readonly whenFull: 'wait' | 'go alone';
@@ -70,9 +70,9 @@ export interface CallLists<I, O> {
 }
 
 /**
- * A call that comes alone is a call of its own. In a list each keeps its request and its span, and its caller leaves
- * alone: the list goes on while one caller waits. A list that ends early ends the calls without an outcome as it would
- * have ended each of them.
+ * Creates lists of calls. A call without company is sent as a single call. In a list each keeps its request and its
+ * span, and its caller can leave: the list continues while one caller waits. A list that ends early ends the calls
+ * without an outcome as it would have ended each of them.
  */
 export function newCallLists<I extends object, O>(listing: CallListOptions<I, O>): CallLists<I, O> {
   const { clock, listMax, listsMax, whenFull, callAlone } = listing;

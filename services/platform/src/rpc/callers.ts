@@ -3,10 +3,10 @@ import { Problem } from '../problem.ts';
 import type { Secret } from '../secret.ts';
 import type { Caller } from './service.ts';
 
-/** The most names of an unknown certificate that a refusal repeats. */
+/** The maximum number of names of an unknown certificate that a refusal repeats. */
 const NAMES_SHOWN_MAX = 3;
 
-/** A caller with a key, a name in its client certificate, or both; then either is enough. */
+/** A caller with a key, a name in its client certificate, or both. If it has both, either is enough. */
 export interface KnownCaller extends Caller {
   readonly key?: Secret | undefined;
   readonly certificate?: string | undefined;
@@ -49,7 +49,7 @@ function callerByKey(known: readonly KnownCaller[]): (authorization: string | un
   };
 }
 
-/** A certificate may have many names; exactly one caller must be among them. */
+/** Finds the caller of a certificate. A certificate may have many names, but exactly one caller must be among them. */
 function callerByCertificate(known: readonly KnownCaller[]): (names: readonly string[]) => Caller {
   const byName = new Map(
     known.flatMap((caller) => (caller.certificate === undefined ? [] : [[caller.certificate, toCaller(caller)]])),

@@ -46,7 +46,7 @@ interface CallDeps {
   readonly clock: Clock;
 }
 
-/** Each call of the list is one of its own. */
+/** Runs each call of the list as a single call. */
 function newListCall(method: DescMethod, listed: DescMethod, binding: Binding, calling: CallDeps): unknown {
   const check = compileCallCheck(method);
   const callAlone = CALLS.unary(listed, binding, calling) as (one: object, options: CallOptions) => Promise<Message>;

@@ -9,8 +9,8 @@ import type { Binding, CallContext } from './service.ts';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * The binding with a measurement of each call that has one answer, over a network and in this process. A stream of
- * answers lasts as long as its reader wants, so it is not measured; each call of a list is.
+ * Wraps a binding so that it measures each call with one answer, over a network and in this process. A stream of
+ * answers lasts as long as its reader wants, so it is not measured. Each call of a list is.
  */
 export function measureBinding(
   { service, methods, ...lists }: Binding,

@@ -6,7 +6,7 @@ import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 /** A message, field by field. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads a field of a message; undefined if its oneof has another field. */
+/** Reads a field of a message. Returns undefined if its oneof has another field. */
 export function newFieldReader({ localName, oneof }: DescField): (message: Fields) => unknown {
   if (oneof === undefined) return (message) => message[localName];
   return (message) => {

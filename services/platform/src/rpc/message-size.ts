@@ -3,12 +3,12 @@ import type { DescField, DescMessage, DescOneof, UnknownField } from '@bufbuild/
 
 /** A tag, a length and a number. */
 const FIELD_BYTES_MAX = 24;
-/** Of one UTF-16 unit in UTF-8. */
+/** The maximum number of bytes of one UTF-16 unit in UTF-8. */
 const UNIT_BYTES_MAX = 3;
 
 /**
- * The most bytes that a message, or a value for `create`, can have on the wire. Writing it would cost many times as much
- * as this, which counts each text at its longest.
+ * Returns the maximum number of bytes that a message, or a value for `create`, can have on the wire. Writing it would
+ * cost many times as much as this, which counts each text at its longest.
  */
 export type MeasureMessage = (message: object) => number;
 

@@ -72,8 +72,8 @@ export function toStatusCode(thrown: unknown): Code {
 }
 
 /**
- * The status of an error with its details, the Problem first. Many clients show only the status, so its message names
- * the field too.
+ * Returns the status of an error with its details, the Problem first. Many clients show only the status, so its message
+ * names the field too.
  */
 export function toConnectError(thrown: unknown): ConnectError {
   if (thrown instanceof CallEnded) return new ConnectError(thrown.message, ENDED_CODES[thrown.why]);

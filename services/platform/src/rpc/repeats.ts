@@ -6,14 +6,16 @@ import { repeatable_with as repeatableWith } from '@reelgate/proto/rules/v1/rule
 import { systemClock } from '../clock.ts';
 import { findBareStatus } from './problems.ts';
 
-/** Of one call, after those that the library repeats. */
+/** The maximum number for one call, in addition to the repeats of the library. */
 const REFUSALS_MAX = 4;
 /**
  * The waits before each repeat of a call. The first one finds another replica if there is one. All together are longer
  * than a client waits before it connects to a replica again.
  */
 const REPEAT_AFTER_MS = [25, 50, 100, 200, 400, 800, 1000];
-/** Of one connection at one time. Further ones fail at once, so that few wait while all replicas are away. */
+/**
+ * The maximum number for one connection. Further calls fail immediately, so that few wait while all replicas are away.
+ */
 const REPEATING_MAX = 500;
 
 /**

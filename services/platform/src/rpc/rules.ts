@@ -57,7 +57,7 @@ export function requireField<T>(value: T | undefined, name: string): T {
 }
 
 interface CompiledMessage {
-  /** False while its fields are compiled, one of which may contain it. */
+  /** False while its fields are being compiled, because one of them may contain it. */
   isWhole: boolean;
   find?: Find | undefined;
 }

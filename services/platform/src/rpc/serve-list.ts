@@ -8,7 +8,7 @@ import { compileMeasure } from './message-size.ts';
 import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
 
-/** Of several outcomes in one message. One alone is as large as the answer of a call of its own. */
+/** The maximum size of several outcomes in one message. A single outcome is as large as the answer of a single call. */
 const OUTCOMES_BYTES_MAX = MESSAGE_BYTES_MAX / 2;
 /** The bytes of an outcome in addition to its answer or its refusal. */
 const OUTCOME_BYTES_MAX = 64;

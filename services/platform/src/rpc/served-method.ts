@@ -48,11 +48,16 @@ export interface ServingDeps {
   readonly tracing: TraceContinuer;
 }
 
-/** A method behind its checks, as every transport of a server calls it. The method's kind decides which one applies. */
+/**
+ * A method after its checks, as every transport of a server calls it. The method's kind decides which function applies.
+ */
 export interface ServedMethod {
   unary(call: IncomingCall, request: object): Promise<Message>;
   serverStream(call: IncomingCall, request: object): AsyncGenerator<Message>;
-  /** The access rule is checked on the first message, before the method runs; the rules of the fields on every one. */
+  /**
+   * The access rule is checked on the first message, before the method runs. The rules of the fields are checked on
+   * every message.
+   */
   clientStream(call: IncomingCall, requests: AsyncIterable<object>): Promise<Message>;
 }
 
@@ -167,7 +172,7 @@ export function asStream(given: Promise<unknown> | AsyncIterable<unknown>): Asyn
   return given as AsyncIterable<unknown>;
 }
 
-/** Reads the first message, checks it, and gives all messages with it in front, each checked. */
+/** Reads and checks the first message, and returns all messages with it in front, each checked. */
 export async function checkStream(
   requests: AsyncGenerator<object>,
   check: { readonly first: (request: object) => void; readonly later: (request: object) => void },

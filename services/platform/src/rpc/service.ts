@@ -42,7 +42,7 @@ export interface CallOptions {
 /** The default time limit of a call. */
 export const DEADLINE_MS = 30_000;
 
-/** The most bytes of one message, in both directions, compressed or not. */
+/** The maximum number of bytes of one message, in both directions, compressed or not. */
 export const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A message for `create` with every field that is not optional: a mapping does not compile while it leaves one out. */
@@ -82,15 +82,18 @@ type ClientMethod<D extends DescMethod> =
         : never;
 
 /**
- * The same service for its callers. In this process or over the network, a refusal is a Problem. A call of one message
- * has a deadline in any case; a stream has one only if its options say so.
+ * A service from the view of its callers. In this process or over the network, a refusal is a Problem. A call of one
+ * message always has a deadline. A stream has a deadline only if its options set one.
  */
 export type Client<S extends DescService> = {
   readonly [M in keyof S['method']]: ClientMethod<S['method'][M]>;
 };
 
 interface AnyImplementation {
-  /** Written as a method, so that TypeScript accepts one of any request: a transport reads it by the descriptor. */
+  /**
+   * Written as a method, so that TypeScript accepts a method of any request. A transport reads the request by the
+   * descriptor.
+   */
   method(request: object, context: CallContext): Promise<unknown> | AsyncIterable<unknown>;
 }
 

@@ -2,9 +2,9 @@ import { Problem, isProblem } from '../problem.ts';
 import { watchBounds } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
 
-/** Streams of answers that one process serves at one time, over one port. */
+/** The maximum number of streams of answers that one process serves over one port. */
 const STREAMS_MAX = 10_000;
-/** Those of one caller. */
+/** The maximum number for one caller. */
 const STREAMS_A_CALLER_MAX = 5000;
 /** The longest life of a stream of answers. Connections outlive it: see CONNECTION_GRACE_MS. */
 export const STREAM_MS_MAX = 9 * 60_000;
@@ -67,7 +67,10 @@ export function newRunningStreams(streamMsMax = STREAM_MS_MAX): RunningStreams {
   };
 }
 
-/** The same messages. Throws the reason of the signal as soon as it is aborted, even while it waits for a message. */
+/**
+ * Yields the same messages. Throws the reason of the signal as soon as it is aborted, even while it waits for a
+ * message.
+ */
 export async function* readUntilAborted<T>(messages: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = messages[Symbol.asyncIterator]();
   let interrupt = (): void => undefined;

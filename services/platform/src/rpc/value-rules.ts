@@ -8,7 +8,7 @@ export type ValueType =
   | { readonly is: 'enum'; readonly values: DescEnum };
 
 interface FieldCheck {
-  /** Written as a method, so that TypeScript accepts one of any value: it is compiled for the type of its field. */
+  /** Written as a method, so that TypeScript accepts a check of any value. It is compiled for the type of its field. */
   describeFault(value: unknown): string | undefined;
 }
 

@@ -12,7 +12,7 @@ const ADVISORY_LOCK = 7_301_952;
 const DEADLOCK = '40P01';
 /** SQLite stores such a table as one tree, ordered by its key. PostgreSQL has no such option. */
 const WITHOUT_ROWID = /\s+WITHOUT ROWID$/;
-/** The most runs of migrations that PostgreSQL ends because they and running work wait for each other. */
+/** The maximum number of runs of migrations that PostgreSQL ends because they and running work wait for each other. */
 const RUNS_MAX = 10;
 
 /**
@@ -51,7 +51,9 @@ function runPending(sql: MigratedSql, migrations: readonly Migration[]): Promise
   });
 }
 
-/** Waits for another process as long as its migrations may take; the migrations themselves wait for locks no longer. */
+/**
+ * Waits for another process as long as its migrations may take. The migrations themselves do not wait longer for locks.
+ */
 async function lockAlone(query: SqlQuery): Promise<void> {
   const [limits] = await query<{ wait: string }>("SELECT current_setting('lock_timeout') AS wait");
   await query("SELECT set_config('lock_timeout', '0', true)");

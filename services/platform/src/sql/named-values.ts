@@ -1,7 +1,7 @@
 import { parameters } from './multi-row.ts';
 import type { SqlStatement, SqlValue } from './sql.ts';
 
-/** A value for each name. One that lacks a name does not compile, so no value can stand in the place of another. */
+/** A value for each name. A value without a name does not compile, so values cannot change places. */
 export type NamedValues<N extends string> = Readonly<Record<N, SqlValue>>;
 
 /** The values in the order of the names. */

@@ -59,7 +59,7 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
     isPooled = true;
   };
   let atStart: Partial<Limits> = limits;
-  /** Takes the limits at the start of the connection as long as the server does, and the newest certificates. */
+  /** Sets the limits at the start of the connection while the server applies them, and uses the newest certificates. */
   class Client extends pg.Client {
     constructor(options?: pg.ClientConfig) {
       super({ ...options, ...atStart, ...(tls === undefined ? {} : { ssl: tls() }) });
@@ -75,7 +75,7 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
     types: { getTypeParser: findReader as pg.CustomTypesConfig['getTypeParser'] },
     Client,
   });
-  // the pool replaces a broken connection at the next use; without a listener its error would end the process
+  // the pool replaces a broken connection at the next use, but without a listener its error would end the process
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   const local = ['BEGIN', ...LIMITS.map((name) => `SET LOCAL ${name} = ${limits[name]}`)];
@@ -121,7 +121,7 @@ function readPoolState({ totalCount, idleCount, waitingCount }: pg.Pool): Omit<S
   return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
 
-/** The settings of the server, or of a pooler, behind a new connection. */
+/** The settings of a new connection's server or pooler. */
 type ConnectionSettings = Pick<HeldConnection, 'isLimited' | 'statements'>;
 
 interface ExamineOptions {
@@ -144,9 +144,9 @@ async function examineConnection(
 }
 
 /**
- * A connection is limited if its server applies limits that are at least as strict. A pooler gives its clients keys of
- * its own for a cancel, so the process in the key is not the one that answers. A server keeps statements ready; the one
- * behind a pooler would keep them for others.
+ * Reads whether a connection is limited: its server applies limits that are at least as strict. A pooler gives its
+ * clients keys of its own for a cancel, so the process in the key is not the one that answers. A server keeps
+ * statements ready, but a server behind a pooler would keep them for others.
  */
 async function readSettings(
   client: pg.PoolClient,

@@ -38,7 +38,10 @@ const CONTENTION = /^(40001|40P01|55P03|57014)/;
 const ENDED = /^(?:Connection (?:terminated|ended)|Client has encountered a connection error)/;
 const ENDED_CODES: ReadonlySet<unknown> = new Set(['57P01', '57P02', '08006', 'ECONNRESET', 'ECONNABORTED', 'EPIPE']);
 
-/** Reports whether the connection of a statement ended, as opposed to one that could not be opened or is silent. */
+/**
+ * Reports whether the connection of a statement ended, as opposed to a connection that could not be opened or is
+ * silent.
+ */
 export function isConnectionEnded(error: unknown): boolean {
   if (!(error instanceof StoreUnavailable)) return false;
   const { code, message } = error.cause as { readonly code?: unknown; readonly message?: unknown };
@@ -46,8 +49,8 @@ export function isConnectionEnded(error: unknown): boolean {
 }
 
 /**
- * Classifies an error of PostgreSQL or of the connection to it. A temporary error becomes StoreUnavailable; any other
- * stays as it is. `mayBeDone`: the statement was sent and could have written something.
+ * Classifies an error of PostgreSQL or of the connection to it. A temporary error becomes StoreUnavailable. Any other
+ * error stays as it is. `mayBeDone` means that the statement was sent and could have written data.
  */
 export function postgresFault(error: unknown, mayBeDone: boolean): unknown {
   if (typeof error !== 'object' || error === null) return error;

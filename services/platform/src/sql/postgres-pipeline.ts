@@ -94,7 +94,7 @@ function submitMessage(
 }
 
 async function sendText(client: pg.ClientBase, text: string): Promise<readonly StatementResult[]> {
-  // the driver gives a list for a text of several statements
+  // the driver returns a list for a text of several statements
   const answer: pg.QueryResult | readonly pg.QueryResult[] = await client.query<SqlRow>(text);
   const results = 'rows' in answer ? [answer] : answer;
   return results.map(({ command, rows, rowCount }) => ({ command, rows: rows as SqlRow[], rowCount: rowCount ?? 0 }));

@@ -53,7 +53,7 @@ const slow: Remedy = (place) =>
 const NO_TLS = /^The server does not support SSL connections/;
 /** Node's codes of a certificate that it does not accept, and of a failed handshake. */
 const TLS = /^(CERT_|ERR_TLS|ERR_SSL|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/;
-/** The same words for a connection that does not open and for one that is not free in time. */
+/** The driver uses the same words for a connection that does not open and for one that is not free in time. */
 const NOT_IN_TIME = /^timeout exceeded when trying to connect/;
 /** They concern this process. */
 const OWN: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);

@@ -4,7 +4,7 @@ import { parseDuration } from '../config/units.ts';
 export interface PostgresSettings {
   /** The connections of one process at most. */
   readonly connections: number;
-  /** The calls that wait for a connection at most. One more is refused at once. */
+  /** The maximum number of calls that wait for a connection. Further calls are refused immediately. */
   readonly queue: number;
   /** The longest time in milliseconds that a call waits for a connection, free or new. */
   readonly connectMs: number;

@@ -79,7 +79,7 @@ export function newNamedStatements(onPooler: () => void = () => undefined): Name
   };
 }
 
-/** SQLSTATE of a name that the server does not know, and of one that it has for another text. */
+/** The SQLSTATE of a name that the server does not know, and of a name that it has for another text. */
 const UNKNOWN_NAME: ReadonlySet<unknown> = new Set(['26000', '42P05']);
 
 function isUnknownName(error: unknown): boolean {

@@ -1,16 +1,16 @@
 const SIZE_FIRST = 2048;
-/** The most bytes of a character of a JavaScript string. */
+/** The maximum number of bytes of a character of a JavaScript string. */
 const BYTES_PER_UNIT = 3;
 const INT16_BYTES = 2;
 const INT32_BYTES = 4;
-/** The length of a message stands after its letter, and does not count it. */
+/** The length of a message follows its letter, and does not include it. */
 const HEADER_BYTES = 1 + INT32_BYTES;
 
 /** Writes messages of PostgreSQL's extended protocol one after another. Every value is text. */
 export interface MessageWriter {
   /** Prepares a statement under the name. An empty name is valid until the next statement. */
   parse(name: string, text: string): void;
-  /** Gives the prepared statement its values. */
+  /** Binds values to the prepared statement. */
   bind(name: string, values: readonly (string | null)[]): void;
   /** Asks for the columns of the bound statement. */
   describe(): void;
@@ -22,7 +22,7 @@ export interface MessageWriter {
   sync(): Buffer;
 }
 
-/** One write of a whole message costs a third of one of each of its parts. */
+/** One write of a whole message takes a third of the time of a write of each part. */
 export function newMessageWriter(): MessageWriter {
   const { putInt16, putInt32, putText, putValue, putMessage, take } = newByteWriter();
   return {

@@ -107,7 +107,7 @@ async function withConnection<T>(
   }
 }
 
-/** The server reports an error on a sound connection. Any other fault is one of the connection. */
+/** The server reports an error on a sound connection. Any other fault concerns the connection. */
 function isBroken(error: unknown): error is StoreUnavailable {
   return error instanceof StoreUnavailable && (error.cause as { readonly severity?: unknown }).severity !== 'ERROR';
 }
@@ -151,7 +151,7 @@ const COMMIT: SqlStatement = ['COMMIT', []];
 
 /**
  * Sends a transaction in one message. Without BEGIN, its statements are one transaction, which the end of the message
- * commits; a connection without limits sets them after a BEGIN.
+ * commits. A connection without limits sets them after a BEGIN.
  */
 async function sendTogether(
   { begin, isLimited, spoil }: HeldConnection,

@@ -13,7 +13,7 @@ export type SqlQuery = <R extends SqlRow = SqlRow>(text: string, values?: readon
  */
 export interface SqlRunner extends SqlQuery {
   /**
-   * Runs a statement without RETURNING and gives the number of changed rows. For many rows this is far cheaper than
+   * Runs a statement without RETURNING and returns the number of changed rows. For many rows this is far cheaper than
    * RETURNING.
    */
   readonly changes: (text: string, values?: readonly SqlValue[]) => Promise<number>;
@@ -29,14 +29,14 @@ export interface SqlWork extends SqlRunner {
   readonly atEnd: (...statements: readonly SqlStatement[]) => void;
 }
 
-/** One statement with its values. */
+/** A statement with its values. */
 export type SqlStatement = readonly [text: string, values: readonly SqlValue[]];
 
 /** Single statements. */
 export interface SqlStatements {
   /** Reads committed rows only. It never writes. */
   readonly read: SqlQuery;
-  /** One durable writing statement. */
+  /** Runs one durable writing statement. */
   readonly write: SqlQuery;
 }
 
@@ -62,11 +62,11 @@ export interface Sql extends SqlStatements {
    * Returns the rows of each.
    */
   writeAll(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>;
-  /** The same for statements without RETURNING. Gives the number of rows that each changed. */
+  /** Does the same for statements without RETURNING. Returns the number of rows that each changed. */
   changeAll(statements: readonly SqlStatement[]): Promise<readonly number[]>;
   /**
    * Like `transaction`, but an embedded database resolves as soon as other transactions find the work, while the disk
-   * still writes it. A server commits and writes in one step, so there it is durable at once.
+   * is still being written. A server commits and writes in one step, so there it is durable immediately.
    */
   commitAhead<T>(work: (query: SqlWork) => Promise<T>): Promise<CommitResult<T>>;
   /**
@@ -79,11 +79,11 @@ export interface Sql extends SqlStatements {
    * removed. Returns false if others were in the way for long. A server keeps such bytes until its own cleaning.
    */
   emptyLog(): Promise<boolean>;
-  /** The connections to the server; for an embedded database, its only one that writes. */
+  /** Returns the connections to the server. For an embedded database, returns its only writing connection. */
   pool(): SqlPool;
   /**
-   * Statements of the process itself, such as its heartbeat. They wait for no other work, however many calls wait for a
-   * connection.
+   * Statements of the process itself, such as its heartbeat. They do not wait for other work, however many calls wait
+   * for a connection.
    */
   readonly reserved: SqlStatements;
   /** Waits for earlier statements and refuses later ones. */

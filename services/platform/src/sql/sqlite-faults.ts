@@ -17,8 +17,8 @@ const UNUSABLE: ReadonlySet<number> = new Set([
 const PRIMARY = 0xff;
 
 /**
- * Classifies an error of SQLite. A temporary error becomes StoreUnavailable; any other stays as it is. SQLite rolls
- * back every failed statement.
+ * Classifies an error of SQLite. A temporary error becomes StoreUnavailable. Any other error stays as it is. SQLite
+ * rolls back every failed statement.
  */
 export function sqliteFault(error: unknown): unknown {
   const errcode: unknown =

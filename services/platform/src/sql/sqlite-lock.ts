@@ -7,8 +7,8 @@ const BUSY = 5;
 export type FileLock = { readonly unlock: () => void } | { readonly isTaken: boolean; readonly error: unknown };
 
 /**
- * Locks a file until the process ends, however it ends: the lock is one of the system, which no crash leaves behind. SQLite
- * asks for it, because Node cannot. The file stays empty.
+ * Locks a file until the process ends in any way. It is a lock of the operating system, which does not outlast a crash.
+ * SQLite asks for it, because Node cannot. The file stays empty.
  */
 export function lockFile(file: string): FileLock {
   const lock = new DatabaseSync(file);

@@ -11,14 +11,14 @@ import { sqliteFault } from './sqlite-faults.ts';
 
 const OWNER_ONLY = 0o600;
 const BATCH_MAX = 256;
-/** The most turns of the event loop that a batch waits for more jobs. */
+/** The maximum number of ticks of the event loop that a batch waits for more jobs. */
 const TURNS_MAX = 16;
 /** The turns without a job after which a busy program commits. A request that is sent on takes some turns to come. */
 const QUIET_TURNS = 5;
 const BUSY_TIMEOUT_MS = 10_000;
 /**
- * A commit writes each page that it changes, most of them for one entry at the end of an index. Rows of a kilobyte still
- * fill this page as well as one of 4096. An existing file keeps the size that it has.
+ * A commit writes each page that it changes, most of them for one entry at the end of an index. Rows of a kilobyte fill
+ * this page as well as a page of 4096. An existing file keeps its size.
  */
 const PAGE_BYTES = 2048;
 /** The log is copied into the database at this length: pages that are changed again and again are copied rarely. */
@@ -196,7 +196,8 @@ function newJob<T>(
 }
 
 /**
- * SQLite gives its log and its index the mode of the database. An existing file is not opened: that costs its locks.
+ * Restricts the mode of the database, which SQLite gives to its log and its index too. An existing file is not opened,
+ * because that would release its locks.
  */
 function makePrivate(file: string): void {
   try {

@@ -85,7 +85,7 @@ async function checkAnswer(
   const { inUse, idle, waiting, waitedMs } = sql.pool();
   const detail =
     `${where} answers in ${ms} ms; connections: ${inUse} in use, ${idle} idle, ` + `${waiting} calls wait for one`;
-  // a call that waits for a moment is no sign of a pool that is too small
+  // a call that waits for a moment does not prove that the pool is too small
   return ms < SLOW_MS && waitedMs < SLOW_MS
     ? ok(detail)
     : {

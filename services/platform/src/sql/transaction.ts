@@ -2,9 +2,9 @@ import type { SqlQuery, SqlRow, SqlRunner, SqlStatement, SqlValue, SqlWork } fro
 
 /**
  * Runs the work of a transaction. A failed statement fails the transaction, even if the work caught the error and went
- * on. PostgreSQL would silently roll back at the commit; with this rule both engines behave alike. The work may ask for
- * several statements at one moment; one that it asks for after its end is refused. `runLast` runs those that it left for
- * the end.
+ * on. PostgreSQL would silently roll back at the commit. With this rule both engines behave alike. The work may send
+ * several statements at one moment. A statement after its end is refused. `runLast` runs the statements that it left
+ * for the end.
  */
 export async function runWork<T>(
   work: (query: SqlWork) => Promise<T>,
@@ -57,7 +57,7 @@ export function runStatements(
   return Promise.all(statements.map(([text, values]) => query.changes(text, values)));
 }
 
-/** The same, with the rows of each. */
+/** Does the same, and returns the rows of each. */
 export function runForRows(query: SqlQuery, statements: readonly SqlStatement[]): Promise<readonly SqlRow[][]> {
   return Promise.all(statements.map(([text, values]) => query(text, values)));
 }

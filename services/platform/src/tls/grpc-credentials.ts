@@ -7,7 +7,7 @@ import type { TlsMaterial } from './tls-material.ts';
 export function serverCredentials(tls: ServerTls | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
   const provider = newProvider(tls.material);
-  // grpc-js takes the identity first and the authorities second; its declaration names them the other way round
+  // grpc-js takes the identity first and the authorities second, but its declaration names them the other way round
   return experimental.createCertificateProviderServerCredentials(
     provider,
     tls.clientCertificates === 'none' ? null : provider,

@@ -2,7 +2,7 @@ import { TLSSocket } from 'node:tls';
 import type { PeerCertificate } from 'node:tls';
 import type { Socket } from 'node:net';
 
-/** The kinds of names that a certificate is known by; an address is no name. */
+/** The kinds of names by which a certificate is known. An address does not count as a name. */
 const NAME = /^(?:DNS|URI|email):([^"]+)$/;
 const SEPARATOR = ', ';
 

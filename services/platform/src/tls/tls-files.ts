@@ -27,7 +27,7 @@ export interface CurrentTls {
 
 /** Certificates that follow their files. */
 export interface WatchedTls extends CurrentTls {
-  /** Reads the files at once. */
+  /** Reads the files immediately. */
   reread(): void;
   stop(): Promise<void>;
 }
@@ -46,9 +46,9 @@ export function readTlsFiles(files: TlsFiles, now: number): TlsMaterial {
 }
 
 /**
- * Reads the files, and again at intervals. New files are taken together or not at all: as long as one of them is
- * missing, expired or does not fit the others, the old material stays, and the log says why once. Connections that are
- * open go on.
+ * Reads the files, and again at intervals. New files are taken together or not at all: while one of them is missing,
+ * expired or does not fit the others, the old material stays in use, and the log has the reason once. Open connections
+ * continue.
  */
 export function watchTls(
   name: string,

@@ -5,7 +5,7 @@ import { Secret } from '../secret.ts';
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** The paths of PEM files. A client without a certificate of its own has only `ca`; a server may have no `ca`. */
+/** The paths of PEM files. A client without a certificate of its own has only `ca`. A server may have no `ca`. */
 export interface TlsFiles {
   readonly certificate?: string | undefined;
   readonly key?: string | undefined;

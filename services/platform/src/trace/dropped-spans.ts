@@ -2,7 +2,7 @@ import type { TimeSource } from '../clock.ts';
 import type { WarningLog } from '../log.ts';
 import type { CounterRegistry, Metrics } from '../metrics/metrics.ts';
 
-/** The reason why spans are dropped: too many wait, or the receiver did not take them. */
+/** The reason why spans are dropped: too many wait, or the receiver did not accept them. */
 export const DROP_REASONS = ['queue_full', 'not_sent'] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 

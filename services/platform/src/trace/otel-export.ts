@@ -21,7 +21,7 @@ import type { Log } from '../log.ts';
 import type { CounterRegistry } from '../metrics/metrics.ts';
 
 export interface TracingDeps {
-  /** The name under which the program appears; the environment may give another one. */
+  /** The name under which the program appears. The environment may set another one. */
   readonly name: string;
   readonly clock: Clock;
   readonly random: Random;

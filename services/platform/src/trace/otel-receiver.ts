@@ -16,8 +16,8 @@ const REPEATED_STATUSES: ReadonlySet<number | undefined> = new Set([429, 502, 50
 const zipped = promisify(gzip);
 
 /**
- * The outcome for spans: taken, except `rejected` of them; refused, so that a repeat is in vain; or not taken because the
- * receiver is away or busy.
+ * The outcome for spans: accepted, except `rejected` of them, or refused, so that a repeat is useless, or not accepted
+ * because the receiver is away or busy.
  */
 export type SendResult =
   | { readonly outcome: 'taken'; readonly rejected: number }

@@ -3,13 +3,13 @@ import type { Clock } from '../clock.ts';
 import type { DropNotes } from './dropped-spans.ts';
 import type { SendResult, SpanReceiver } from './otel-receiver.ts';
 
-/** Batches on their way at one time, so that those that follow do not wait for the answer of a slow receiver. */
+/** The maximum number of batches in transit, so that later batches do not wait for the answer of a slow receiver. */
 const SENDING_MAX = 8;
-/** One request with a batch. */
+/** The time limit of a request with a batch. */
 const REQUEST_MS_MAX = 10_000;
 /**
  * The pauses between the requests while the receiver is away. One batch at a time finds out whether it is back, so a
- * busy receiver gets two requests a second; a longer pause that it asks for would keep spans for too long.
+ * busy receiver gets two requests a second. A longer pause that it asks for would keep spans for too long.
  */
 const PAUSE_FIRST_MS = 100;
 const PAUSE_MAX_MS = 500;
@@ -114,7 +114,7 @@ function recordLoss(dropped: DropNotes, spans: number, result: SendResult): void
   else if (result.rejected > 0) dropped.note('not_sent', result.rejected, 'the receiver took only a part');
 }
 
-/** A request that takes too long is cut off. */
+/** Sends one request, and cuts it off if it takes too long. */
 async function sendOnce(
   receiver: SpanReceiver,
   spans: readonly ReadableSpan[],

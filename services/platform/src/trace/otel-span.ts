@@ -33,7 +33,7 @@ export function setFailed(span: OtelSpan, type: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** None for a carrier that is not valid. */
+/** Returns an empty list for an invalid carrier. */
 export function linksTo(carrier: string | undefined): Link[] {
   const told = parseTraceparent(carrier);
   if (told === undefined) return [];

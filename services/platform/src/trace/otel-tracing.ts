@@ -87,7 +87,7 @@ export function otelTracing({ sample, queue, resource, random, clock }: OtelTrac
   };
 }
 
-/** The span behind a carrier, which ends elsewhere. */
+/** A span behind a carrier. It ends elsewhere. */
 function newRemoteSpan(carrier: string, context: SpanContext, start: StartSpan): Span {
   const parent = trace.setSpanContext(ROOT_CONTEXT, context);
   return {
@@ -119,7 +119,7 @@ function newSampler(sample: SampleRates, random: Random): (kind: TraceClass) => 
     create: sample.creates,
     call: sample.calls,
     read: sample.reads,
-    // It goes on from something that is recorded.
+    // It continues from recorded work.
     work: 1,
   };
   const drawn = new Uint32Array(1);

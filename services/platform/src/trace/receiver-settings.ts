@@ -93,7 +93,7 @@ function readPem(file: string, name: string): Buffer {
   }
 }
 
-/** The variable of traces, or the one of every signal. */
+/** Returns the variable for traces, or else the variable for every signal. */
 function signalText(environment: Environment, name: string): string | undefined {
   return textIn(environment, `OTEL_EXPORTER_OTLP_TRACES_${name}`) ?? textIn(environment, `OTEL_EXPORTER_OTLP_${name}`);
 }

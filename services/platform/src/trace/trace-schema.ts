@@ -32,7 +32,7 @@ export const traceSchema = {
   },
 } as const;
 
-/** The settings of the configuration; the environment fills in those that it leaves out. */
+/** The settings of the configuration. The environment fills in missing ones. */
 export interface TraceConfig {
   readonly endpoint: string | undefined;
   readonly headers: Readonly<Record<string, Secret>>;

@@ -22,7 +22,7 @@ export interface BatchSettings {
 }
 
 const SAMPLE: SampleRates = { creates: 1, calls: 0.05, reads: 0.001 };
-/** More spans than any useful queue has; they still fit into memory. */
+/** More spans than any useful queue has, but still few enough for the memory. */
 const COUNT_MAX = 100_000;
 const MS_MAX = 10 * 60_000;
 /** A process that is killed loses the spans that wait. The default of OpenTelemetry is 5 s. */
@@ -55,7 +55,8 @@ function readOtherProtocol(environment: Environment): string | undefined {
 }
 
 /**
- * One share for every class, as the standard samplers know no classes. What a caller has decided is kept in any case.
+ * Reads one share for every class, because the standard samplers know no classes. The decision of a caller is kept in
+ * any case.
  */
 function readSampleRates(environment: Environment): Partial<SampleRates> {
   const sampler = textIn(environment, 'OTEL_TRACES_SAMPLER')?.replace(/^parentbased_/, '');

@@ -11,7 +11,7 @@ export type TraceClass = 'create' | 'call' | 'read' | 'work';
 export interface SpanOptions {
   /** By default internal. */
   readonly kind?: SpanKind | undefined;
-  /** The time at which it began, in milliseconds since 1970; now if absent. */
+  /** The time at which it began, in milliseconds since 1970, by default the current time. */
   readonly at?: number | undefined;
   readonly attributes?: Attributes | undefined;
   /** Carriers of spans that it has to do with, and that are not its parent. Those that are not valid are left out. */
@@ -55,7 +55,7 @@ export interface WrittenSpan {
   readonly to: number;
   readonly attributes?: Attributes | undefined;
   readonly links?: readonly string[] | undefined;
-  /** The reason for its failure; absent if it did not fail. */
+  /** The reason for its failure, undefined if it did not fail. */
   readonly failed?: string | undefined;
 }
 

@@ -23,7 +23,7 @@ export interface LookupLimits {
 
 export type LookupSettings = LookupPolicy & LookupLimits;
 
-/** All addresses of a name. The name is refused if a single one of them is not permitted. */
+/** Looks up all addresses of a name. Refuses the name if a single address is not permitted. */
 async function lookUp(
   { policy, dnsServers, dnsMs, signal, recordException }: LookupSettings,
   name: string,

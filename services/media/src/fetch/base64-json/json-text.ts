@@ -1,6 +1,6 @@
 const [QUOTE, BACKSLASH, LETTER_U, SPACE, LAST_ASCII] = [0x22, 0x5c, 0x75, 0x20, 0x7f];
 const HEX_DIGITS = 4;
-/** The byte that each short escape stands for, by its letter. */
+/** The byte of each short escape, by its letter. */
 const ESCAPES: ReadonlyMap<number, number> = new Map(
   Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(
     ([letter, meant]) => [letter.charCodeAt(0), meant.charCodeAt(0)],
@@ -12,10 +12,10 @@ const OTHER_CHARACTER = 0xff;
 /** The end of a text, or a byte of it. Undefined inside an escape, and `wrong` if JSON has no such text. */
 export type TextStep = 'end' | 'wrong' | number | undefined;
 
-/** Reads a JSON string behind its first quote, byte by byte. */
+/** Reads a JSON string after its first quote, byte by byte. */
 export interface TextReader {
   step(byte: number): TextStep;
-  /** The number of bytes from here on that stand for themselves: up to a quote, an escape or the end of the chunk. */
+  /** Counts the bytes from here on that are unescaped: up to a quote, an escape or the end of the chunk. */
   countPlain(chunk: Buffer, from: number): number;
 }
 

@@ -26,7 +26,7 @@ interface OpenText {
 export interface JsonWalk {
   /** Reads the next byte. */
   step(byte: number): WalkFault | undefined;
-  /** The number of bytes from here on that belong to the wanted string and stand for themselves. */
+  /** Counts the bytes from here on that belong to the wanted string and are unescaped. */
   countPlain(chunk: Buffer, from: number): number;
   /** True in the wanted string. */
   isInWanted(): boolean;

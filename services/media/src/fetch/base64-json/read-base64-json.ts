@@ -4,7 +4,7 @@ import { FetchFault } from '../../domain/fetch-fault.ts';
 import { newJsonWalk } from './json-walk.ts';
 import type { WalkFault } from './json-walk.ts';
 
-/** The most bytes of the JSON that are not in the wanted string. */
+/** The maximum number of bytes of the JSON outside the wanted string. */
 export const JSON_AROUND_BYTES_MAX = 4 * 1024 * 1024;
 const NOTHING = Buffer.alloc(0);
 

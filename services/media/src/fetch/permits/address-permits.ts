@@ -6,7 +6,7 @@ import type { PermitWait } from './permit-wait.ts';
 export interface AddressGate {
   /** Waits until at least one address of a name can be dialled. Returns the addresses that can be dialled. */
   admit<T extends { readonly address: string }>(found: readonly T[]): Promise<readonly T[]>;
-  /** Says which address was reached, and releases the permits of the others. */
+  /** Reports the address that was reached, and releases the permits of the others. */
   reached(address: string): void;
 }
 

@@ -15,7 +15,7 @@ export function tooManyTransfers(detail?: string): FetchFault {
   return new FetchFault('busy', 'could not be fetched now: too many transfers are under way; try again', detail);
 }
 
-/** One transfer, as the semaphores see it. */
+/** A transfer, as the semaphores see it. */
 export interface Holder {
   readonly accountId: string;
   /** Recent speed in bytes per second. */
@@ -29,7 +29,7 @@ export interface Holder {
 export interface FairSemaphoreOptions {
   readonly clock: Clock;
   readonly permits: number;
-  /** The most transfers that wait, over all accounts. */
+  /** The maximum number of waiting transfers of all accounts. */
   readonly waitingMax: number;
   /** A transfer keeps a permit for at least this long. */
   readonly yieldAfterMs: number;
@@ -38,8 +38,8 @@ export interface FairSemaphoreOptions {
 }
 
 /**
- * Shares permits among accounts. A free permit goes to the waiting account that holds the fewest; a tie goes to the
- * account with the least recent permit time. If no permit is free, a transfer yields. It has had its permit for
+ * Shares permits among accounts. A free permit goes to the waiting account that holds the fewest. In a tie it goes to
+ * the account with the least recent permit time. If no permit is free, a transfer yields. It has had its permit for
  * `yieldAfterMs`, and its account holds more permits and has used far more permit time than the waiting account. The
  * account with the most permits gives up its slowest transfer.
  */
@@ -181,7 +181,7 @@ function forgetIdle({ accounts, options }: State): void {
   for (const [id] of idle.slice(0, accounts.size - IDLE_ACCOUNTS_MAX / 2)) accounts.delete(id);
 }
 
-/** Makes transfers yield as long as accounts wait. */
+/** Asks transfers to yield as long as accounts wait. */
 async function watch(state: State): Promise<void> {
   if (state.watching) return;
   state.watching = true;

@@ -21,7 +21,7 @@ export interface TransferPermits extends TransferSpeed, AddressGate {
 }
 
 export interface HeldPermits extends TransferPermits {
-  /** Says that the bytes have arrived. The transfer no longer yields. */
+  /** Reports that the bytes have arrived. The transfer no longer yields. */
   arrived(): void;
   release(): void;
 }
@@ -98,9 +98,9 @@ interface TransferSpeed {
   measure(speed: () => number): void;
 }
 
-/** One transfer, from its first wait to its end. */
+/** A transfer, from its first wait to its end. */
 interface TransferHolder extends Holder, TransferSpeed {
-  /** Says that the bytes have arrived. The transfer no longer yields. */
+  /** Reports that the bytes have arrived. The transfer no longer yields. */
   arrived(): void;
   /** Ends every wait of the transfer. */
   end(): void;

@@ -2,11 +2,11 @@ import { newActiveSet } from '@reelgate/platform/active-set';
 
 /** The transfers that end when the service stops. */
 export interface TransfersUnderWay {
-  /** Calls `stop` when the service stops, at once if it has stopped. The returned function leaves the set. */
+  /** Calls `stop` when the service stops, or immediately if it has stopped. The returned function leaves the set. */
   add(stop: () => void): () => void;
 }
 
-/** One listener stands for all transfers: a signal compares a new listener with each that it has. */
+/** Registers one listener for all transfers, because a signal compares a new listener with all existing ones. */
 export function transfersUnderWay(stopping: AbortSignal): TransfersUnderWay {
   const stops = newActiveSet<() => void>();
   stopping.addEventListener(

@@ -14,7 +14,7 @@ const HTTPS_PORT = 443;
 export interface DialLimits extends LookupLimits {
   /** Called at each stage of a connection, so that each stage can have its own time limit. */
   readonly enter: (stage: 'resolve' | 'queue' | 'connect' | 'headers') => void;
-  /** Permits for the addresses of a name. An address that stands in the URL got its permit with the host. */
+  /** Permits for the addresses of a name. An address in the URL itself got its permit with the host. */
   readonly permits: AddressGate;
 }
 
@@ -23,7 +23,7 @@ export interface ConnectorOptions extends DialLimits, LookupPolicy {
   readonly opened: (socket: Socket) => void;
 }
 
-/** The contract of undici's connectors: they return the socket at once, and pass it on when it is ready. */
+/** The contract of undici's connectors: they return the socket immediately, and pass it on when it is ready. */
 type Connect = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket;
 
 /**
@@ -112,7 +112,10 @@ function plainConnector(options: ConnectorOptions, port: number): Connect {
   }) as unknown as Connect;
 }
 
-/** The wait for the permits of a name's addresses has the time limit of the queue; dialling has its own. */
+/**
+ * Looks up a name under the time limit of the queue, because it waits for the permits of the name's addresses. Dialling
+ * has its own limit.
+ */
 function admittingLookup(options: ConnectorOptions, port: number): ReturnType<typeof policyLookup> {
   const { enter, permits } = options;
   return policyLookup(options, port, async (found) => {

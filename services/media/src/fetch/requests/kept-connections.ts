@@ -8,13 +8,13 @@ export const IDLE_MS = 4000;
 const LIFE_MS = 60_000;
 
 export interface KeptBounds {
-  /** The most idle connections over all. */
+  /** The maximum number of idle connections in total. */
   readonly total: number;
-  /** The most under one key. */
+  /** The maximum number under one key. */
   readonly perKey: number;
 }
 
-/** As many connections to one origin as results are fetched at once by default. */
+/** As many connections to one origin as results are fetched concurrently by default. */
 const OF_RESULTS: KeptBounds = { total: 128, perKey: 64 };
 
 /**

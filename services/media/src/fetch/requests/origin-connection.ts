@@ -33,7 +33,7 @@ export interface OriginConnection {
   use(user: ConnectionUser): void;
   leave(): void;
   request(options: Omit<Dispatcher.RequestOptions, 'origin'>): Promise<Dispatcher.ResponseData>;
-  /** The same without a stream for the body: the handler gets each piece as it comes. */
+  /** Does the same without a stream for the body: the handler gets each piece as it arrives. */
   dispatch(options: Omit<Dispatcher.DispatchOptions, 'origin'>, handler: Dispatcher.DispatchHandler): void;
   destroy(): void;
 }

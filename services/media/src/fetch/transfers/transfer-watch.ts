@@ -3,7 +3,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { FetchFault, NOT_REACHED } from '../../domain/fetch-fault.ts';
 
 const TICK_MS = 100;
-/** The most bytes of headers, frames and redirects beyond twice the bytes of the body. */
+/** The maximum number of bytes of headers, frames and redirects beyond twice the bytes of the body. */
 const OVERHEAD_BYTES_MAX = 1024 * 1024;
 
 export type Stage = 'resolve' | 'connect' | 'headers' | 'body';

@@ -2,11 +2,11 @@ import type { Dispatcher } from 'undici';
 import { FetchFault } from '../../domain/fetch-fault.ts';
 import type { OriginConnection } from '../requests/origin-connection.ts';
 
-/** The most bytes of a body that are read. A longer one ends the connection. */
+/** The maximum number of body bytes that are read. A longer body ends the connection. */
 const BODY_BYTES_MAX = 64 * 1024;
 /** The first bytes of a body, which are kept. */
 const HEAD_BYTES_MAX = 2 * 1024;
-/** The most interim answers (1xx) before the answer. */
+/** The maximum number of interim answers (1xx) before the answer. */
 const INTERIM_MAX = 8;
 const OK = 200;
 const NO_BYTES = Buffer.alloc(0);

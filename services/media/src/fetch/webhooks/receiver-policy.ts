@@ -23,7 +23,7 @@ export interface ReceiverPolicyOptions {
   readonly isOwn: (url: URL) => boolean;
 }
 
-/** Judges a receiver by its URL alone. Throws a FetchFault for one that is not called. */
+/** Judges a receiver by its URL alone. Throws a FetchFault for a receiver that must not be called. */
 export type JudgeReceiver = (url: string) => Receiver;
 
 /**
@@ -62,5 +62,5 @@ function anyAddressOn(allowed: number, base: AddressPolicy): AddressPolicy {
   };
 }
 
-/** The same for every spelling of a name. */
+/** Returns the same key for every spelling of a name. */
 const toReceiverKey = (host: string, port: number): string => `${host.toLowerCase().replace(/\.$/, '')} ${port}`;

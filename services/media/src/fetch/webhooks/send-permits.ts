@@ -1,7 +1,7 @@
-/** The most requests at one time, over all and for one account. */
+/** The maximum number of concurrent requests, in total and for one account. */
 export const SENDS_MAX = 512;
 export const ACCOUNT_SENDS_MAX = 128;
-/** The most at one host. Many accounts can have receivers at one host, so an account gets half of them. */
+/** The maximum number at one host. Many accounts can have receivers at one host, so an account gets half of them. */
 export const HOST_SENDS_MAX = 128;
 export const ACCOUNT_HOST_SENDS_MAX = 64;
 

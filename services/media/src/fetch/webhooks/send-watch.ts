@@ -1,9 +1,12 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { FetchFault } from '../../domain/fetch-fault.ts';
 
-/** One timer stands for all requests, so a request ends up to this long after its time. */
+/** One timer serves all requests, so a request ends up to this long after its time. */
 const TICK_MS = 50;
-/** The most bytes that a receiver can send for one answer, below any protocol: headers, hints, frames and body. */
+/**
+ * The maximum number of bytes that a receiver can send for one answer, below any protocol: headers, hints, frames and
+ * body.
+ */
 const EXCHANGE_BYTES_MAX = 1024 * 1024;
 
 export interface WatchedSend {

@@ -126,7 +126,7 @@ async function send(sender: Sender, order: WebhookOrder, startedAt: number): Pro
   if (release === undefined) return toFailure('busy');
   try {
     const answer = await exchange(sender, order, { receiver, startedAt });
-    // an operator can permit an address; the client does not learn of it
+    // an operator can permit an address, but the client must not learn about it
     if (answer.broken instanceof FetchFault && answer.broken.code === 'address')
       sender.log.info({ accountId: order.accountId, err: answer.broken }, 'a webhook receiver is not dialled');
     return toOutcome(answer, sender.clock.now());
@@ -144,7 +144,7 @@ function findReceiver(judge: JudgeReceiver, url: string): Receiver | undefined {
   }
 }
 
-/** One exchange over a kept connection of the same account, or over a new one. */
+/** Runs an exchange over a kept connection of the same account, or over a new one. */
 async function exchange(
   { clock, options, kept, watch }: Sender,
   order: WebhookOrder,

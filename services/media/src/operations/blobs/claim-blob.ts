@@ -40,7 +40,7 @@ export interface Claim {
   readonly id?: string | undefined;
 }
 
-/** Makes an object of stored content. Its id stands in links, so it is a secret of 160 bits and not a hash. */
+/** Creates an object for stored content. Its id appears in links, so it is a secret of 160 bits and not a hash. */
 export async function claimBlob(
   { store, clock, random }: ClaimDeps,
   { facts, lifetimeMs, id, ...claim }: Claim,
@@ -57,7 +57,7 @@ export async function claimBlob(
   );
 }
 
-/** Stores a file and claims it. If the claim fails, the bytes are removed at once. */
+/** Stores a file and claims it. If the claim fails, the bytes are removed immediately. */
 export async function claimFile(
   deps: KeepFileDeps & ClaimDeps,
   file: ReceivedFile,

@@ -34,7 +34,7 @@ export interface PutOptions {
   readonly object?: string | undefined;
 }
 
-/** Stores bytes without a probe. Inline bytes are probed when they are staged; private bytes are never probed. */
+/** Stores bytes without a probe. Inline bytes are probed when they are staged. Private bytes are never probed. */
 export async function putBytes(
   deps: PutDeps,
   source: Readable | Uint8Array,

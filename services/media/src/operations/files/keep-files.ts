@@ -18,14 +18,14 @@ import { refuse } from '../../refusals.ts';
 const RESERVED_MS = 60_000;
 /** Bytes that are not committed stay this long, even if their reservation ends earlier. */
 const UNCOMMITTED_MS = 3_600_000;
-/** The most bytes that a batch writes into one file: 50,000 lines of 10 KiB. */
+/** The maximum number of bytes that a batch writes into one file: 50,000 lines of 10 KiB. */
 const OUTPUT_BYTES_MAX = 512 * 1024 * 1024;
 
 export interface FileSettings {
-  /** The most bytes of one file that a client uploads. */
+  /** The maximum number of bytes of one file that a client uploads. */
   readonly bytesMax: number;
   readonly lifetimeMs: number;
-  /** The bytes and the number of the files of an account at one time. */
+  /** The maximum number of bytes and of files of an account. */
   readonly accountBytesMax: number;
   readonly accountFilesMax: number;
 }
@@ -40,9 +40,9 @@ export interface FileDeps {
 export interface FileOrder {
   readonly accountId: string;
   readonly purpose: FilePurpose;
-  /** The most bytes that will come; undefined if that is unknown. */
+  /** The maximum number of bytes that will arrive, undefined if it is unknown. */
   readonly bytes: number | undefined;
-  /** A name that the account has for this file alone: the same key gives the same file. */
+  /** A name that the account uses for this file alone: the same key returns the same file. */
   readonly key: string | undefined;
 }
 

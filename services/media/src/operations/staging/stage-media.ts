@@ -54,7 +54,7 @@ type FoundMedia =
 
 /**
  * Finds or fetches one reference, checks its bytes, and freezes it. A reference is frozen once for a task: a later call
- * gets the same bytes, even if the address gives other bytes then.
+ * gets the same bytes, even if the address returns other bytes then.
  */
 export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<MediaObject> {
   const reference = hashReference(order);
@@ -88,7 +88,7 @@ export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<Me
   }
 }
 
-/** The same name for the same text in the same use. */
+/** Returns the same name for the same text in the same use. */
 export function hashReference({ category, source }: StageOrder): string {
   return createHash('sha256')
     .update(`${category}\n${'object' in source ? `object\n${source.object}` : `url\n${source.url}`}`)
@@ -129,7 +129,9 @@ function ownBlob(deps: StageDeps, order: StageOrder, found: MediaObject | undefi
   return { blob: found.blob, wasStaged: found.purpose === 'staged' };
 }
 
-/** An object of another account, or one that only our services read, is refused like one that does not exist. */
+/**
+ * Refuses an object of another account, or an object that only our services read, like an object that does not exist.
+ */
 function isUsable(
   { clock }: StageDeps,
   { accountId }: StageOrder,
@@ -267,7 +269,7 @@ function checkFacts({ category }: StageOrder, facts: MediaFacts): void {
   if (fault !== undefined) throw invalidMedia(fault);
 }
 
-/** Runs before any parser: a file that is too large is refused for its size, not for its type. */
+/** Runs before any parser, so that a file that is too large is refused for its size, not for its type. */
 function checkSize({ bytesMax }: StageDeps, { category }: StageOrder, bytes: number): void {
   if (bytes > bytesMax[category]) throw invalidMedia(`must have at most ${formatBytes(bytesMax[category])}`);
 }

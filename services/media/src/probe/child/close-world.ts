@@ -1,8 +1,8 @@
 import { isBuiltin, registerHooks } from 'node:module';
 
 /**
- * The modules of Node that the parsers load. Every other module is refused, the network modules above all, because the
- * permission model does not cover the network. A library that detects the C library loads `child_process`; the
+ * The modules of Node that the parsers load. Every other module is refused, above all the network modules, because the
+ * permission model does not cover the network. A library that detects the C library loads `child_process`, but the
  * permission model refuses every use of it.
  */
 const OPEN: ReadonlySet<string> = new Set([

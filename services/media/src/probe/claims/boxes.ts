@@ -5,7 +5,7 @@ const HEAD_BYTES = 8;
 const LARGE_HEAD_BYTES = 16;
 /** This size means that the real size follows the name. */
 const LARGE = 1;
-/** The most boxes of one file. A day of film in fragments of one second has about a million. */
+/** The maximum number of boxes in one file. A day of film in fragments of one second has about a million. */
 const BOXES_MAX = 1_500_000;
 
 /** A box of an MP4 or MOV: its position and its content. */

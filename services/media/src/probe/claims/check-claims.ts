@@ -32,20 +32,20 @@ export function claimsFit(path: string, mediaType: string): boolean {
 
 const RIFF_HEAD_BYTES = 12;
 const CHUNK_HEAD_BYTES = 8;
-/** The most chunks of one file; a WAV has a handful. */
+/** The maximum number of chunks in one file. A WAV has a handful. */
 const CHUNKS_MAX = 4096;
 const FORMAT_BYTES_MIN = 16;
 /** Files with little-endian numbers. */
 const RIFF: ReadonlySet<string> = new Set(['RIFF', 'RF64']);
 
 const TAG_HEAD_BYTES = 10;
-/** The most tags of one file. A second tag is rare, and no known writer adds a third. */
+/** The maximum number of tags in one file. A second tag is rare, and no known writer adds a third. */
 const TAGS_MAX = 16;
-/** The distance behind the tags within which the first frame is searched for, in bytes. */
+/** The distance after the tags within which the first frame is searched for, in bytes. */
 const FRAME_WITHIN_BYTES = 4096;
 /** The size of a frame at the lowest bit rate. */
 const FRAME_BYTES_MIN = 24;
-/** The offsets of the frame's claims behind its start: by version and channels, and of the other format. */
+/** The offsets of the frame's claims after its start: by version and channels, and for the other format. */
 const XING_OFFSETS = [4 + 9, 4 + 17, 4 + 32];
 const XING_NAMES: ReadonlySet<string> = new Set(['Xing', 'Info']);
 const XING_HAS_FRAMES = 1;

@@ -3,7 +3,7 @@ import { FalseClaim } from './file-bytes.ts';
 
 const ID_BYTES_MAX = 4;
 const SIZE_BYTES_MAX = 8;
-/** The most elements of one file. */
+/** The maximum number of elements in one file. */
 const ELEMENTS_MAX = 2_000_000;
 
 /** An element of a WebM: its id and its content. */

@@ -10,7 +10,7 @@ export function claim(holds: boolean, what: string): void {
 }
 
 const PAGE_BYTES = 4096;
-/** The most pages of one file: far more than the tables and headers of hours of video. */
+/** The maximum number of pages of one file, far above the tables and headers of hours of video. */
 const PAGES_MAX = 500_000;
 
 /** Reads a file page by page, at any position. A position beyond the end is a false claim. */

@@ -4,7 +4,7 @@ import type { FileBytes } from './file-bytes.ts';
 import { claim } from './file-bytes.ts';
 import { SampleTables, readEntries } from './sample-tables.ts';
 
-/** The most samples of one run and of a file. Each is an object in the parser's memory. */
+/** The maximum number of samples in one run and in a file. Each is an object in the parser's memory. */
 const RUN_SAMPLES_MAX = 1_000_000;
 const SAMPLES_MAX = 16_000_000;
 /** Flags of a fragment header: the fields before the default size, and the default size. */
@@ -41,7 +41,7 @@ const SIDX_ENTRY_BYTES = 12;
 /** The last word of a file: how far before the end the fragment index begins. */
 const INDEX_SIZE_BYTES = 4;
 const HANDLER_AT = 8;
-/** More than the tables of hours of video. The parser does not read more at once. */
+/** More than the tables of hours of video. The parser does not read more at one time. */
 export const MOVIE_BYTES_MAX = 8 * 1024 * 1024;
 
 interface Track {

@@ -9,7 +9,7 @@ const AUDIO_SAMPLES_PER_BYTE = 64;
 const AUDIO_SIZE = 1;
 /** The bits of a size in the compact table. */
 const FIELD_BITS: ReadonlySet<number> = new Set([4, 8, 16]);
-/** The offset of the entry count behind the header of a table, and the bytes of each entry. */
+/** The offset of the entry count after the header of a table, and the bytes of each entry. */
 interface Layout {
   readonly countAt: number;
   readonly entryBytes: number;
@@ -84,7 +84,7 @@ export class SampleTables {
     claim(this.#samplesInChunks() <= most, 'has chunks of more samples than exist');
   }
 
-  /** The number of samples; together they are no larger than the file. */
+  /** Returns the number of samples. Together they are no larger than the file. */
   #checkSizes(isAudio: boolean): number {
     const table = this.#tables.get('sizes');
     if (table === undefined) return 0;

@@ -28,7 +28,7 @@ export interface ConfinedAt {
   readonly level: ConfinementLevel;
 }
 
-/** Says how parsers are confined. */
+/** Reports how parsers are confined. */
 export function confinementCheck(confinement: () => Promise<ConfinedAt>): SelfCheck {
   return {
     part: 'parsers',

@@ -17,9 +17,9 @@ export interface UsageBounds {
 }
 
 /**
- * Resolves when a process has used `ms` of processor time or holds more than `memoryBytes`, however busy the machine
- * is. It resolves after `TIMES_MAX * ms` of wall-clock time at the latest, because a process can wait forever, and at
- * once when the signal is aborted. If the usage of the process is unknown, only the wall clock counts.
+ * Resolves when a process has used `ms` of processor time or holds more than `memoryBytes`, even on a busy machine. It
+ * resolves after `TIMES_MAX * ms` of wall-clock time at the latest, because a process can wait forever, and immediately
+ * when the signal is aborted. If the usage of the process is unknown, only the wall clock counts.
  */
 export async function boundsReached(
   usage: () => ProcessUsage | undefined,

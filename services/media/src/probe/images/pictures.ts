@@ -22,7 +22,7 @@ export function openPicture(
   });
 }
 
-/** The same for pixels that are already decoded. */
+/** Converts pixels that are already decoded into a picture under the same limits. */
 export function toSharp({ data, width, height }: RgbPicture, { pixelsMax, timeoutMs }: ProbeJob): Sharp {
   return sharp(data, { raw: { width, height, channels: 3 }, limitInputPixels: pixelsMax }).timeout({
     seconds: Math.ceil(timeoutMs / 1000),

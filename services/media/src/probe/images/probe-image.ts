@@ -6,7 +6,7 @@ import type { ProbeJob, ProbeOutcome } from '../probe.ts';
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /**
- * The size is in the first bytes of nearly every picture, or behind the depth maps and previews that cameras write
+ * The size is in the first bytes of nearly every picture, or after the depth maps and previews that cameras write
  * first.
  */
 const HEADER_BYTES = [64 * 1024, 32 * 1024 * 1024];
@@ -56,7 +56,7 @@ const SIGNATURE_BYTES = 8;
 const HEAD_BYTES = 8;
 const NAME_AT = 4;
 const SUM_BYTES = 4;
-/** The most chunks before the pixels. A usual picture has a dozen. */
+/** The maximum number of chunks before the pixels. A usual picture has a dozen. */
 const CHUNKS_MAX = 4096;
 /** Compressed texts, which are unpacked before the pixels: up to a thousandfold, with seconds for thirty megabytes. */
 const PACKED: ReadonlySet<string> = new Set(['iCCP', 'iTXt', 'zTXt']);

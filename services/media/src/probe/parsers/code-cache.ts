@@ -67,8 +67,8 @@ export function newCodeCache(root: string = os.tmpdir()): CodeCache {
 }
 
 /**
- * Removes the folders of this user that a killed service left behind: those that are older than `newest` by more than
- * any start takes. Another service on this machine keeps its own.
+ * Removes the folders of this user that a killed service left behind: those older than `newest` by more than any start
+ * takes. Another service on this machine keeps its own.
  */
 async function removeLeft(root: string, newest: string): Promise<void> {
   const { mtimeMs, uid } = await lstat(newest);

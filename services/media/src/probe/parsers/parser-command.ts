@@ -3,7 +3,10 @@ import { confineCommand } from '../confinement/limited-command.ts';
 
 const MIB = 1024 ** 2;
 const YOUNG_MIB = 4;
-/** The most bytes of a file that a parser writes: a redrawn picture, or a temporary file of the picture library. */
+/**
+ * The maximum number of bytes of a file that a parser writes: a redrawn picture, or a temporary file of the picture
+ * library.
+ */
 const FILE_BYTES_MAX = 1024 * MIB;
 /** The memory that Node maps at its start and does not use. */
 const RESERVED_BYTES = 1024 * MIB;

@@ -2,7 +2,7 @@ import { constants, linkSync, mkdirSync, readdirSync, rmSync, unlinkSync } from 
 import { copyFile, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-/** The most bytes of a redrawn picture. The limit of an input, which is checked later, is far lower. */
+/** The maximum number of bytes of a redrawn picture. The limit of an input, which is checked later, is far lower. */
 const DRAWN_BYTES_MAX = 1024 ** 3;
 /** Error codes of a link that mean that the file must be copied: it is on another disk, or links are not allowed. */
 const NOT_LINKED: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'EACCES']);
@@ -13,7 +13,7 @@ export interface ParserFolder {
   readonly readable: string;
   readonly writable: string;
   readonly drawn: string;
-  /** The path of a file that the child parses. Those that it has at once are numbered from zero. */
+  /** Returns the path of a file that the child parses. Concurrent files are numbered from zero. */
   fileAt(at: number): string;
   /** Gives the child a file, until the folder is cleared. */
   put(source: string, at: number): Promise<void>;

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** The most characters of one answer, which has a dozen fields. */
+/** The maximum number of characters of one answer, which has a dozen fields. */
 const ANSWER_CHARACTERS_MAX = 4096;
 
 /** The lines that a process writes: at most as many as are awaited. */

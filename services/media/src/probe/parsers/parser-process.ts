@@ -27,7 +27,7 @@ export interface ParserJob extends ProbeJob {
 
 /**
  * The end of a job. Without an outcome the process is over: the file blocked it, filled its memory or crashed it, or
- * the process gave an answer that no parser gives.
+ * the process sent an answer that no parser sends.
  */
 export interface ParserRun {
   readonly outcome: ProbeOutcome | undefined;
@@ -49,7 +49,7 @@ export interface Parser {
   readonly usedMs: number;
   /** Waits until the process can take a file. Returns false if it never can. */
   isUp(clock: Clock): Promise<boolean>;
-  /** Parses the files one after another. Several at once are not drawn. */
+  /** Parses the files one after another. Several files are never drawn in one run. */
   run(jobs: readonly ParserJob[]): Promise<readonly ParserRun[]>;
   kill(): Promise<void>;
 }
@@ -147,7 +147,7 @@ function trackUsage(child: ChildProcess): Usage {
 
 const NOT_BEGUN: ParserRun = { outcome: undefined, isInDoubt: true, usedMs: 0 };
 
-/** Gives the process all jobs at once, so that it has the next file at hand, and reads the answers in their order. */
+/** Gives the process all jobs together, so that it has the next file at hand, and reads the answers in their order. */
 async function runJobs(running: RunContext, jobs: readonly ParserJob[]): Promise<readonly ParserRun[]> {
   const { child, lines, folder, before } = running;
   if (jobs.length > 1 && jobs.some(({ into }) => into !== '')) throw new Error('several files are drawn at once');

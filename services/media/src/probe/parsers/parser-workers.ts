@@ -15,8 +15,8 @@ const JOBS_MAX = 5000;
 const PROCESSOR_LIFE_MS = 120_000;
 const LIFE_MS = 10 * 60_000;
 /**
- * A job waits for a process in use for as long as a start takes, and only then has another one started: most files take
- * a thousandth of that.
+ * A job waits for a process in use for as long as a start takes. Only then does another process start, because most
+ * files take a thousandth of that.
  */
 const PATIENCE_MS = 300;
 
@@ -29,7 +29,7 @@ export interface ParserWorkersOptions {
   /** The JavaScript heap of a process, and all of its memory. */
   readonly heapBytes: number;
   readonly memoryBytes: number;
-  /** The most processor time for one file. */
+  /** The maximum processor time for one file. */
   readonly jobProcessorMs: number;
 }
 

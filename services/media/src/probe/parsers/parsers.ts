@@ -93,7 +93,7 @@ export function listReadableCode(): readonly string[] {
       })),
     );
   }
-  // a workspace is a link: Node reads the link and the folder behind it
+  // a workspace is a link: Node reads the link and the target folder
   const packages = new Set([...found].flatMap((folder) => [folder, realpathSync(folder)]));
   return [...OWN.map((own) => fileURLToPath(new URL(own, import.meta.url))), ...packages];
 }

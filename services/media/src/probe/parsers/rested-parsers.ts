@@ -15,7 +15,7 @@ interface Offer {
 
 /** The processes of a pool that no job uses. */
 export interface RestedParsers {
-  /** Those that start count. */
+  /** Starting processes count too. */
   readonly isEmpty: boolean;
   /** Returns undefined if there is none. */
   take(): Promise<Parser | undefined>;

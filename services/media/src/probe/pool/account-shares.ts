@@ -11,7 +11,7 @@ const LONG_MS = 500;
 const FIRST_MEAN_MS = 200;
 /** The weight of the last file in the average. */
 const MEAN_WEIGHT = 0.3;
-/** The most accounts that are remembered. An account with work is never forgotten. */
+/** The maximum number of remembered accounts. An account with work is never forgotten. */
 const ACCOUNTS_MAX = 10_000;
 
 /** The right of an account to one worker. */
@@ -54,7 +54,7 @@ export interface AccountShares {
 export interface SharesOptions {
   readonly clock: Clock;
   readonly workers: number;
-  /** The most files that a worker has at one time. */
+  /** The maximum number of files that a worker has at one time. */
   readonly filesMax: number;
 }
 

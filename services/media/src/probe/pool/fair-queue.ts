@@ -7,15 +7,15 @@ import { refuse } from '../../refusals.ts';
 const RETRY_MS_MIN = 1000;
 const RETRY_MS_MAX = 60_000;
 
-/** The most work that an account may have waiting, estimated from its files so far. */
+/** The maximum amount of waiting work of an account, estimated from its files so far. */
 const WAITING_MS_MAX = 60_000;
 
 export interface QueueOptions {
   readonly clock: Clock;
   readonly workers: number;
-  /** The most jobs that a worker has at one time. */
+  /** The maximum number of jobs that a worker has at one time. */
   readonly filesMax: number;
-  /** The most jobs that wait, of one account and over all. */
+  /** The maximum number of waiting jobs, of one account and in total. */
   readonly perAccountMax: number;
   readonly totalMax: number;
 }
@@ -23,8 +23,7 @@ export interface QueueOptions {
 export interface QueueOrder {
   readonly account: string;
   /**
-   * The job continues work that has begun. It goes before the other jobs of the account, and is never refused as too
-   * many.
+   * The job continues work that has begun. It precedes the other jobs of the account, and is never refused as too many.
    */
   readonly isContinued: boolean;
   /** A waiting job leaves the queue when the signal is aborted. */
@@ -94,7 +93,7 @@ export function newFairQueue(options: QueueOptions): FairQueue {
   };
 }
 
-/** The refusal says when the queue has room: after the time that the waiting jobs take. */
+/** Creates a refusal with the time at which the queue has room: after the waiting jobs. */
 function tooMany(
   { workers, perAccountMax, totalMax }: QueueOptions,
   shares: AccountShares,

@@ -41,7 +41,7 @@ export interface ProbePoolOptions {
   readonly filesMax: number;
   /** The number of processes that wait for a file even while no file is due. */
   readonly warm: number;
-  /** The most files that wait, over all and of one account. */
+  /** The maximum number of waiting files, in total and of one account. */
   readonly queueMax: number;
   readonly queuePerAccountMax: number;
   /** The processor time for one file. A file that takes longer is refused. */

@@ -58,7 +58,7 @@ function readH264(packet: Uint8Array, description: Uint8Array | undefined): Retu
   return { fault: decoded.refusal === 'corrupt' ? 'broken' : 'not_decoded' };
 }
 
-/** A WebP picture is a key frame of VP8 behind a header. */
+/** Wraps a key frame of VP8 in the header of a WebP picture. */
 function readVp8(frame: Uint8Array): ReturnType<ReadKeyFrame> {
   const padded = frame.byteLength + (frame.byteLength % 2);
   const file = Buffer.alloc(RIFF_HEAD_BYTES + CHUNK_HEAD_BYTES + padded);

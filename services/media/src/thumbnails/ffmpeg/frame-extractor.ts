@@ -14,9 +14,9 @@ import { readProcessUsage } from '../../probe/confinement/process-usage.ts';
 import { boundsReached } from '../../probe/confinement/watch-usage.ts';
 import { frameCommand } from './frame-command.ts';
 
-/** The most characters of ffmpeg's error output that go into the log. */
+/** The maximum number of characters of ffmpeg's error output in the log. */
 const SAID_CHARACTERS_MAX = 300;
-/** The kernel's limit is in whole seconds. It is the second line behind the limit that this process watches. */
+/** The kernel's limit is in whole seconds. It is a second line of defence after the limit that this process watches. */
 const SPARE_PROCESSOR_MS = 1000;
 
 export interface FrameExtractorOptions {
@@ -31,7 +31,7 @@ export interface FrameExtractorOptions {
   readonly timeoutMs: number;
   readonly memoryBytes: number;
   readonly pixelsMax: number;
-  /** The most files that wait, over all and of one account. */
+  /** The maximum number of waiting files, in total and of one account. */
   readonly queueMax: number;
   readonly queuePerAccountMax: number;
 }

@@ -20,9 +20,9 @@ export interface BodyBounds {
 }
 
 /**
- * Bounds the bytes of requests that are in memory at once: of all, and of each caller. A caller is known before the
- * first byte is read. A body counts as it arrives, with one message at most, until its answer is over: a stream of
- * messages is read one by one. A refusal comes as an error of the body, which the library answers in each protocol.
+ * Bounds the bytes of requests in memory, in total and for each caller. A caller is known before the first byte is
+ * read. A body counts as it arrives, with one message at most, until its answer is over, because a stream of messages
+ * is read one by one. A refusal arrives as an error of the body, which the library answers in each protocol.
  */
 export function newBodyBounds(
   { portBytesMax, callerBytesMax }: BodyBounds = { portBytesMax: PORT_BYTES_MAX, callerBytesMax: CALLER_BYTES_MAX },

@@ -7,10 +7,10 @@ import { Problem } from '../../problem.ts';
 import { nearestName } from '../nearest-name.ts';
 import { toConnectError } from '../problems.ts';
 
-/** The most characters of a caller's text that a refusal repeats. */
+/** The maximum number of characters of a caller's text that a refusal repeats. */
 const SHOWN_LENGTH_MAX = 100;
 const VERB = 'POST';
-/** The content types in which a message of a kind of RPC may be sent; each also as gRPC-web. */
+/** The content types in which a message of a kind of RPC may be sent, each also as gRPC-web. */
 const TYPES = {
   unary: ['application/json', 'application/proto'],
   stream: ['application/connect+json', 'application/connect+proto'],
@@ -54,7 +54,7 @@ function findRefusal(
   const path = url.split('?', 1)[0] ?? '';
   const handler = handlers.get(path);
   if (handler === undefined) return noSuchRpc(path, services);
-  // The library would serve reads over GET too. Then the message, and a key in it, would stand in the address.
+  // The library would serve reads over GET too. Then the address would contain the message, and a key in it.
   if (method !== VERB) return wrongVerb(handler, method);
   const type = headers['content-type'] ?? '';
   return handler.supportedContentType(type) ? undefined : wrongType(handler.method, type);

@@ -35,7 +35,7 @@ export interface GrpcSettings {
   readonly reconnectMaxMs: number;
   /** Pings of an open connection, with or without calls. A replica that does not answer them is gone. */
   readonly keepalive: Keepalive;
-  /** The name that the certificate of the service is for, if `address` is one of the addresses of that name. */
+  /** The name in the certificate of the service, if `address` is one of the addresses of that name. */
   readonly tlsName?: string | undefined;
 }
 
@@ -91,8 +91,8 @@ export function connectGrpc(
 }
 
 /**
- * The library keeps the failure of a first resolution, and gives it to the next call, however long that is. So it is
- * asked to connect again until it has connected once. Later it follows the name by itself.
+ * Connects again until the first success. The library keeps the failure of a first resolution, and returns it to the
+ * next call, even much later. After the first success it follows the name by itself.
  */
 function connectUntilReady(grpc: GrpcClient, everyMs: number): NodeJS.Timeout {
   const timer = setInterval(() => {

@@ -4,7 +4,7 @@ import type { ServerInterceptingCall, ServerInterceptor } from '@grpc/grpc-js';
 
 /** As in Connect: less than this is not worth it. */
 const GZIP_BYTES_MIN = 1024;
-/** Compressing more than this would delay other calls; it is sent as it is. */
+/** Compressing a larger message would delay other calls, so it is sent as it is. */
 const GZIP_BYTES_MAX = 1024 * 1024;
 /** Before each message: whether it is compressed, and its length in four bytes. */
 const PREFIX_BYTES = 5;

@@ -169,7 +169,7 @@ function refuseStrangers(
   };
 }
 
-/** Gives the port that it listens on. */
+/** Listens, and returns the port. */
 function bindPort(server: Server, listen: HostPort, tls: ServerTls | undefined): Promise<number> {
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   return new Promise((resolve, reject) => {
@@ -266,7 +266,7 @@ function toFailure(thrown: unknown): Failure {
   return { code: error.code as unknown as status, details: error.rawMessage, metadata };
 }
 
-/** Tells every client to connect elsewhere, and waits for the running calls. Those that last too long are cut off. */
+/** Asks every client to connect elsewhere, and waits for the running calls. Calls that last too long are cut off. */
 async function shutDown(server: Server, over: AbortSignal): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     server.tryShutdown(() => {
