@@ -44,7 +44,7 @@ export interface Batch {
   readonly model: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
   readonly counts: { readonly total: number; readonly completed: number; readonly failed: number };
-  /** The sum of the charges of its lines so far; undefined while no line is settled. */
+  /** The sum of the charges of its lines so far, undefined while no line is settled. */
   readonly charge: { readonly nanos: bigint; readonly currency: string; readonly isFinal: boolean } | undefined;
   readonly faults: readonly BatchFault[];
   readonly outputFileId: string | undefined;

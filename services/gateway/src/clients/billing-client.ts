@@ -45,11 +45,11 @@ export interface CountedToken {
 /** The caller and its access rights. */
 export interface Principal extends CountedToken {
   readonly accountId: string;
-  /** The name that a person gave the token; can be empty. */
+  /** The name that a person gave the token. It can be empty. */
   readonly tokenName: string;
   /** Models that the token may use; `*` is every model. */
   readonly models: readonly string[];
-  /** Milliseconds since 1970; undefined if the token never expires. */
+  /** Milliseconds since 1970, undefined if the token never expires. */
   readonly expiresAt: number | undefined;
   /**
    * The tokens that created it, directly or through others, the nearest first. The use of the token counts against the

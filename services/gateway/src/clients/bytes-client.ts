@@ -8,7 +8,9 @@ import { newBytesBody, newStreamBody } from './bytes-body.ts';
 import type { BytesBody, PacedBody } from './bytes-body.ts';
 
 const BUFFER_BYTES = 256 * 1024;
-/** The most buffers that are kept for later answers: used memory is many times cheaper than fresh memory. */
+/**
+ * The maximum number of buffers that are kept for later answers. Used memory is many times cheaper than fresh memory.
+ */
 const SPARES_MAX = 64;
 /** A URL does not name the default port of its scheme. */
 const HTTP_PORT = 80;
@@ -29,7 +31,7 @@ export interface BytesAnswer {
   readonly head: IncomingMessage;
   /** The body. A piece is valid until the next one is requested. */
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** Ends the connection; harmless twice. */
+  /** Ends the connection. A second call is harmless. */
   readonly close: () => void;
 }
 
@@ -130,8 +132,8 @@ function requestBytes(
 }
 
 /**
- * Opens a connection that reads into the buffer. The head goes to Node's parser; the rest goes to the body once there
- * is one.
+ * Opens a connection that reads into the buffer. The head goes to Node's parser, and the rest to the body once there is
+ * one.
  */
 function openSocket(to: TcpNetConnectOpts, buffer: Buffer, bodyNow: () => BytesBody | undefined): Socket {
   let before = '';

@@ -24,7 +24,7 @@ export type BillingCalls = Client<typeof CallService>;
 
 /** Billing as relayed calls need it: many calls in one request. */
 export interface ChargeRequests {
-  /** One answer for each order, in their order. */
+  /** Returns one answer for each order, in their order. */
   reserve(orders: readonly CallOrder[]): Promise<readonly OrderAnswer[]>;
   settle(ends: readonly CallEnd[]): Promise<void>;
 }
@@ -94,7 +94,7 @@ function toWireOrder({ callId, accountId, tokenId, priceKeys, facts, lapsesAt, l
   };
 }
 
-/** If one side of the tokens is unknown, both are zero; billing then takes the contract's hold. */
+/** If one side of the tokens is unknown, both are zero, and billing takes the contract's hold. */
 function toWireFacts({ inputTokens, outputTokens, images = 0, characters = 0, searches = 0 }: PriceFacts): WireFacts {
   const known = inputTokens !== undefined && outputTokens !== undefined;
   return {

@@ -14,7 +14,7 @@ export interface ClientEvent {
   readonly createdAt: number;
   /** Further members of the event's data, as a JSON object. Empty if there are none. */
   readonly dataJson: string;
-  /** The subject as it is now; undefined if it was not requested or is no longer kept. */
+  /** The subject in its current state, undefined if it was not requested or is no longer stored. */
   readonly subject: { readonly task: Task } | { readonly job: Job } | undefined;
 }
 

@@ -18,7 +18,7 @@ export type FilePurpose = EnumWord<typeof WirePurpose>;
 export interface ClientFile {
   readonly id: string;
   readonly accountId: string;
-  /** The token that uploaded it; empty for an output. */
+  /** The token that uploaded it, empty for an output. */
   readonly tokenId: string;
   /** A stranger's text of at most 255 characters. */
   readonly filename: string;
@@ -41,7 +41,7 @@ export interface FileListQuery {
 /** A file. Its bytes follow. */
 export interface FileUpload {
   readonly fileId: string;
-  /** The most bytes that it may have. */
+  /** The maximum number of bytes. */
   readonly bytesMax: number;
   /** Returns the number of bytes. Refuses more of them with `body_too_large`. */
   receive(body: Readable): Promise<number>;
@@ -76,14 +76,14 @@ export interface ClientFiles {
     caller?: Caller,
   ): Promise<{ readonly files: readonly ClientFile[]; readonly hasMore: boolean }>;
   /**
-   * The bytes in order; undefined if there is no such file. The stream must be read to its end or destroyed, which the
-   * end of a `for await` and the signal do.
+   * Returns the bytes in order, or undefined if there is no such file. The stream must be read to its end or destroyed,
+   * which the end of a `for await` and the signal do.
    */
   read(accountId: string, fileId: string, signal: AbortSignal): Promise<Readable | undefined>;
   /** Begins an upload of a client. Refuses with `file_limit` an account that has as many files as it may have. */
   upload(accountId: string, bytes: number | undefined, caller?: Caller): Promise<FileUpload>;
   /**
-   * Stores a file under a key of its own. A repeated write after a crash leaves one file; once the key has a file, it
+   * Stores a file under a key of its own. A repeated write after a crash leaves one file. Once the key has a file, it
    * is returned and the body is not read. An output is never refused for the number or size of other files.
    */
   write(file: NewFile, body: AsyncIterable<Uint8Array>, caller?: Caller): Promise<ClientFile>;
@@ -166,7 +166,7 @@ function endWith(stream: Readable, signal: AbortSignal): Readable {
   const end = (): void => {
     stream.destroy(signal.reason instanceof Error ? signal.reason : undefined);
   };
-  // the reader gets the error; without a reader it is of no use
+  // the reader gets the error, which is useless without a reader
   stream.on('error', () => undefined);
   if (signal.aborted) end();
   signal.addEventListener('abort', end, { once: true });

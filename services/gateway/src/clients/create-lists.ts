@@ -10,9 +10,12 @@ import { CreateTaskRequestSchema, TaskService } from '@reelgate/proto/tasks/v1/t
 import type { CreateTaskCall, CreateTaskOutcome, CreateTaskResponse } from '@reelgate/proto/tasks/v1/task_service';
 import type { TasksClient } from './tasks-client.ts';
 
-/** The most creates of one list; the tasks service refuses more. */
+/** The maximum number of creates in one list. The tasks service refuses longer lists. */
 const LIST_MAX = 64;
-/** The most lists that are under way. A list lasts as long as its slowest create, so no create waits for one. */
+/**
+ * The maximum number of lists that are being sent. A list lasts as long as its slowest create, so no create waits for a
+ * list.
+ */
 const LISTS_MAX = 256;
 
 /** A list of 64 such creates fills half of the largest message, and so do the answers, which repeat the orders. */

@@ -55,6 +55,6 @@ export type ReachPeers = () => Promise<readonly { readonly name: string; readonl
 
 /** Reads the configuration that this process runs with, without secrets. */
 export type ReadConfiguration = () => RunningConfiguration & {
-  /** The reason for refusing the newest files; undefined if they are in use. */
+  /** The reason for refusing the newest files, undefined if they are in use. */
   readonly refused: string | undefined;
 };

@@ -19,7 +19,7 @@ export interface JobCall {
   readonly model: string;
   readonly method: string;
   readonly path: string;
-  /** With its question mark; can be empty. */
+  /** With its question mark. It can be empty. */
   readonly search: string;
   /** Names and values alternate. */
   readonly headers: readonly string[];
@@ -85,7 +85,7 @@ export interface NewJob {
   readonly call: JobCall;
   /** A second call has no effect. */
   readonly isRepeatable: boolean;
-  /** The worker that leases the job until it is paid for; undefined if the job is queued at once. */
+  /** The worker that leases the job until it is paid for, undefined if the job is queued immediately. */
   readonly worker: string | undefined;
   /** The URL that is called when the job ends. */
   readonly webhookUrl?: string | undefined;
@@ -108,7 +108,7 @@ export interface Jobs {
   lease(worker: string, limit: number): Promise<LeasedJobs>;
   /** Extends leases. Returns the ids of the jobs that have lost their lease. */
   renew(leases: readonly JobLease[]): Promise<readonly string[]>;
-  /** Records the intent before the upstream is called; refuses if the lease is over. */
+  /** Records the intent before the upstream is called. Refuses if the lease is over. */
   start(lease: JobLease, span?: Span): Promise<void>;
   /** `untouched`: the upstream was certainly not called. */
   giveBack(lease: JobLease, how: { readonly untouched: boolean; readonly delayMs: number }, span?: Span): Promise<void>;

@@ -43,7 +43,10 @@ export interface PrivateStore extends ByteRemover {
 
 /** The bytes of files that clients own. */
 export interface FileStore {
-  /** Receives the bytes of a reserved file; returns their number. Refuses more than were reserved with `body_too_large`. */
+  /**
+   * Receives the bytes of a reserved file and returns their number. Refuses more bytes than reserved with
+   * `body_too_large`.
+   */
   putFile(bytes: Readable, file: { readonly accountId: string; readonly id: string }): Promise<number>;
 }
 
@@ -53,7 +56,7 @@ interface ByteRemover {
 }
 
 export interface ByteReader {
-  /** Reads the bytes of an object; undefined if the object is gone. The stream must be read or destroyed. */
+  /** Reads the bytes of an object. Returns undefined if the object is gone. The stream must be read or destroyed. */
   read(object: string): Promise<Readable | undefined>;
 }
 

@@ -27,14 +27,14 @@ export interface OrderableModel {
   readonly operations: readonly ModelOperation[];
 }
 
-/** One use of a model. */
+/** A use of a model. */
 export interface ModelOperation {
   readonly kind: PlainKind;
   /** The key of its price. */
   readonly priceKey: string;
   /** Empty if its orders name no resolution. */
   readonly resolutions: readonly string[];
-  /** The most characters of each text. */
+  /** The maximum number of characters of each text. */
   readonly textMax: number;
   readonly media: MediaLimits;
   /** True if the price counts them: the seconds of reference videos, and images. */
@@ -42,9 +42,9 @@ export interface ModelOperation {
 }
 
 export interface MediaLimits {
-  /** The most media items together. */
+  /** The maximum number of media items in all. */
   readonly max: number;
-  /** The most items of each role. A role that is absent is not allowed. */
+  /** The maximum number of items of each role. A missing role is not allowed. */
   readonly roles: Readonly<Partial<Record<PlainRole, number>>>;
   readonly framesExcludeReferences: boolean;
   /** A reference audio needs a reference image, a reference video or a base video. */

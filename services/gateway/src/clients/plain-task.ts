@@ -19,7 +19,7 @@ export interface PlainMedia {
   readonly kind: PlainMediaKind;
   /** The role, undefined if the medium has none. */
   readonly role: PlainRole | undefined;
-  /** The URL; undefined if the bytes came with the request. */
+  /** The URL, undefined if the bytes came with the request. */
   readonly url: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface PlainTask {
   /** The enhanced prompt, undefined if the task has none. */
   readonly text: string | undefined;
   readonly failure: PlainFailure | undefined;
-  /** Its place; undefined unless it waits and was read alone. */
+  /** Its place, undefined unless it waits and was read alone. */
   readonly queue: PlainPlace | undefined;
 }
 
@@ -106,7 +106,7 @@ export function toPlainTask(task: Task): PlainTask {
   } satisfies MessageMapping<Task, 'accountId' | 'result' | 'usage' | 'unrecognisedStatus' | 'pollAfterMs'>;
 }
 
-/** Converts a state; one that this version does not know becomes `otherwise`. */
+/** Converts a state. A state that this version does not know becomes `otherwise`. */
 export function toPlainState(state: TaskState, otherwise: PlainState = 'queued'): PlainState {
   return TASK_STATE_WORDS[state] ?? otherwise;
 }

@@ -6,10 +6,10 @@ import type { SessionService } from '@reelgate/proto/billing/v1/session_service'
 const LIST_DEADLINE_MS = 5000;
 const END_DEADLINE_MS = 5000;
 
-/** One session that has ended, or all that a subject began before a version. */
+/** A session that has ended, or all sessions that a subject began before a version. */
 export interface EndedSession {
   readonly subject: string;
-  /** The session; undefined if all that began before the version have ended. */
+  /** The session, undefined if all that began before the version have ended. */
   readonly session: { readonly digest: string; readonly expiresAt: number } | undefined;
   readonly version: number;
 }

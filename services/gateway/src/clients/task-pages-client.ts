@@ -30,7 +30,7 @@ export interface TaskQuestion {
   readonly after?: string | undefined;
   readonly taskIds?: readonly string[] | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** Words of the prompt; the last one may be unfinished. */
+  /** Words of the prompt. The last one may be unfinished. */
   readonly words?: string | undefined;
   /** The highest number to count, undefined to count none. */
   readonly countMax?: number | undefined;
@@ -55,7 +55,7 @@ export type StepName = EnumWord<typeof TimelineStep>;
 export interface TaskStep {
   readonly step: StepName;
   readonly from: number;
-  /** The end of the step; undefined while it lasts. */
+  /** The end of the step, undefined while it lasts. */
   readonly to: number | undefined;
 }
 

@@ -11,7 +11,7 @@ import { requireValue } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
 const DEADLINE_MS = 5000;
-/** The most queries of one call. */
+/** The maximum number of queries in one call. */
 const QUERIES_MAX = 1000;
 
 export type PriceUnit = EnumWord<typeof WireUnit>;
@@ -46,7 +46,7 @@ export interface PriceQuestion {
 
 export interface PriceSheets {
   readonly currency: string;
-  /** One for each query, in the same order. */
+  /** A sheet for each query, in the same order. */
   readonly sheets: readonly PriceSheet[];
 }
 

@@ -13,7 +13,7 @@ export interface WebhookAttempt {
   readonly durationMs: number;
   /** The status of the answer, undefined if there was none. */
   readonly statusCode: number | undefined;
-  /** The reason for the failure; undefined if the attempt succeeded. */
+  /** The reason for the failure, undefined if the attempt succeeded. */
   readonly error: string | undefined;
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly answerHead: string;

@@ -20,12 +20,12 @@ export interface EndpointSettings {
 
 export interface WebhookEndpoint extends EndpointSettings {
   readonly id: string;
-  /** The hint to the secret; undefined if the endpoint has no secret yet. */
+  /** The hint to the secret, undefined if the endpoint has no secret yet. */
   readonly secretHint: string | undefined;
   /** All times in milliseconds since 1970. */
   readonly createdAt: number | undefined;
   readonly updatedAt: number | undefined;
-  /** The time and the reason of its disabling; undefined if it is enabled. */
+  /** The time and the reason of its disabling, undefined if it is enabled. */
   readonly disabled: { readonly at: number; readonly reason: string } | undefined;
   readonly lastSuccessAt: number | undefined;
   readonly lastFailureAt: number | undefined;

@@ -35,7 +35,7 @@ export interface WebhookAnswer {
 
 /** Posts to the URLs of clients, over the guarded connections of the media service. */
 export interface WebhookSender {
-  /** A receiver that cannot be reached is an answer. A refusal says that media could not send it. */
+  /** Sends a request. A receiver that cannot be reached is an answer. A refusal means that media could not send it. */
   send(request: WebhookRequest, call: CallOptions): Promise<WebhookAnswer>;
 }
 

@@ -23,9 +23,9 @@ export interface DueDelivery {
 export interface DeliveryOrigin {
   /** The request that created the subject of the event. Empty if it is not known. */
   readonly requestId: string;
-  /** The carrier that the delivery goes on from. */
+  /** The carrier that the delivery continues. */
   readonly trace: string | undefined;
-  /** The carrier of work that is too old to go on in its trace. A trace of its own is linked to it. */
+  /** The carrier of work that is too old to be continued in its trace. A trace of its own is linked to it. */
   readonly linkedTrace: string | undefined;
 }
 
@@ -47,21 +47,21 @@ export interface LeasedReceiver extends CircuitCount {
   readonly lease: string;
   readonly accountId: string;
   readonly payload: 'thin' | 'full';
-  /** Each of them signs. */
+  /** Each secret signs. */
   readonly secrets: readonly Secret[];
-  /** The one that has waited longest first. */
+  /** The deliveries, longest waiting first. */
   readonly deliveries: readonly DueDelivery[];
 }
 
 /** The part of an attempt that the circuit of its receiver counts. */
 export interface AttemptVerdict {
-  /** The reason for the failure; empty if the attempt succeeded. */
+  /** The reason for the failure, empty if the attempt succeeded. */
   readonly error: string;
   /** The count of the circuit when it began. */
   readonly circuit: number;
 }
 
-/** One request to a receiver. */
+/** A request to a receiver. */
 export interface DeliveryAttempt extends AttemptVerdict {
   readonly deliveryId: string;
   readonly number: number;
@@ -80,7 +80,7 @@ export interface DeliveryAttempt extends AttemptVerdict {
 /** The work that was done under one lease. */
 export interface ReceiverRecord extends ReceiverLease {
   readonly attempts: readonly DeliveryAttempt[];
-  /** Gives the lease back. */
+  /** Releases the lease. */
   readonly returned: boolean;
 }
 

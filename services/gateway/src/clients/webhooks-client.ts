@@ -31,14 +31,14 @@ export interface PageRequest {
 
 export interface EventFilter {
   readonly accountId: string;
-  /** The types of the events; empty if all match. */
+  /** The types of the events, empty if all match. */
   readonly types: readonly string[];
-  /** The task or the job of the events; undefined if all match. */
+  /** The task or the job of the events, undefined if all match. */
   readonly subjectId: string | undefined;
   readonly payload: WebhookPayload;
 }
 
-/** An event, or only the cursor from which the stream goes on. */
+/** An event, or only the cursor from which the stream continues. */
 export interface EventMessage {
   readonly event: ClientEvent | undefined;
   readonly cursor: string;
@@ -77,7 +77,7 @@ export interface WebhookDeliveries {
 }
 
 export interface WebhookEvents {
-  /** Without a cursor it begins now. It never ends by itself, except by an error. */
+  /** Watches events. Without a cursor it begins now. It ends only with an error. */
   watch(
     filter: EventFilter,
     from: {

@@ -8,9 +8,9 @@ export interface CallOrder {
   /** The most specific first. */
   readonly priceKeys: readonly string[];
   readonly facts: PriceFacts;
-  /** Milliseconds since 1970; from then on billing charges the hold by itself. */
+  /** Milliseconds since 1970. From then on billing charges the hold by itself. */
   readonly lapsesAt: number;
-  /** The client's word under which the charge is counted; undefined if the client gave no word. */
+  /** The client's label for the charge, undefined if there is none. */
   readonly label?: string | undefined;
 }
 
@@ -26,20 +26,23 @@ export interface CallEnd {
 }
 
 export interface ReservedHold {
-  /** Resolves when the hold is durable; rejects with a Problem if that is unknown. Undefined if it is durable now. */
+  /**
+   * Resolves when the hold is durable, and rejects with a Problem if that is unknown. Undefined if it is durable
+   * already.
+   */
   readonly durable: Promise<void> | undefined;
 }
 
 /** The money that an account and its token could still hold when billing answered, in billionths. */
 export interface RemainingMoney {
   readonly ofAccount: number;
-  /** The part of the token; undefined if the token has no limit. */
+  /** The part of the token, undefined if the token has no limit. */
   readonly ofToken: number | undefined;
 }
 
 export interface HeldOrder extends ReservedHold {
   readonly heldNanos: number;
-  /** The money that is left; undefined if billing did not report it. */
+  /** The remaining money, undefined if billing did not report it. */
   readonly remaining: RemainingMoney | undefined;
 }
 

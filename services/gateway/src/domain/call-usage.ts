@@ -1,4 +1,4 @@
-/** The most that a call can use according to its request. An absent quantity is unknown. */
+/** The upper bounds of a call's use according to its request. A missing quantity is unknown. */
 export interface PriceFacts {
   readonly inputTokens?: number;
   readonly outputTokens?: number;

@@ -12,7 +12,7 @@ export function isSettled({ state }: Charge): boolean {
   return state !== 'held';
 }
 
-/** Returns the cost of a settled charge in billionths; undefined while the money is held. */
+/** Returns the cost of a settled charge in billionths, or undefined while the money is held. */
 export function readCost({ state, amountNanos }: Charge): bigint | undefined {
   if (state === 'held') return undefined;
   return state === 'charged' ? amountNanos : 0n;

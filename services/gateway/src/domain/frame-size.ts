@@ -16,7 +16,7 @@ const LONG_SIDES: ReadonlyMap<string, number> = new Map([
   ['4K', 3840],
 ]);
 
-/** Parses a size such as `1280x720`; undefined for anything else. */
+/** Parses a size such as `1280x720`. Returns undefined for anything else. */
 export function parseFrameSize(text: string): FrameSize | undefined {
   const [, width, height] = SIZE.exec(text) ?? [];
   return width === undefined ? undefined : { width: Number(width), height: Number(height) };

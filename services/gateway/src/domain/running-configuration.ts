@@ -1,6 +1,6 @@
 /** The configuration that a process runs with. */
 export interface RunningConfiguration {
-  /** The effective configuration; secrets are `***`. */
+  /** The effective configuration, with `***` for secrets. */
   readonly effective: unknown;
   /** The files that it was read from. */
   readonly files: readonly string[];

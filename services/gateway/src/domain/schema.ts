@@ -77,7 +77,7 @@ export function objectSchema<const P extends Properties, const Optional extends 
   return { type: 'object', required, additionalProperties: false, properties };
 }
 
-/** Gives all members of these names the same schema. */
+/** Gives all members with these names the same schema. */
 export function memberSchemas<const Name extends string, const S extends Schema>(
   names: readonly Name[],
   schema: S,

@@ -14,7 +14,7 @@ export interface WindowCounts {
 
 export interface Verdict {
   readonly allowed: boolean;
-  /** Of the limits that apply, the one that decides: the one that allows the fewest requests, or the latest. */
+  /** The deciding limit: of the limits that apply, the one that allows the fewest requests, or the latest. */
   readonly limit: number;
   /** True for the limit of a token that created the token of the request. */
   readonly isOfMaker: boolean;

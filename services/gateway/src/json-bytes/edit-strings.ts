@@ -67,7 +67,7 @@ export interface StringEditor {
   rest(): Buffer;
 }
 
-/** Edits strings of a whole JSON text. No other byte changes; a text that is not JSON can end the edits early. */
+/** Edits strings of a whole JSON text. No other byte changes. A text that is not JSON can end the edits early. */
 export function editStrings<P>(bytes: Buffer, places: Places<P>, edits: StringEdits<P>): Buffer {
   const editor = newStringEditor(places, edits);
   const edited = editor.take(bytes);
@@ -84,7 +84,7 @@ export function newStringEditor<P>(places: Places<P>, edits: StringEdits<P>): St
   const text = newTextReader();
   let held = NOTHING;
 
-  /** Reads the string that begins here; undefined if its end has not come. */
+  /** Reads the string that begins here. Returns undefined if its end has not come. */
   const readText = (bytes: Buffer, at: number, out: EditedBytes): number | undefined => {
     const [isName, place] = [position.expectsName(), position.place()];
     const isRead = isName || place !== undefined;
@@ -103,7 +103,7 @@ export function newStringEditor<P>(places: Places<P>, edits: StringEdits<P>): St
     }
     return end;
   };
-  /** Reads a number or a word such as `null`; undefined if its end has not come. */
+  /** Reads a number or a word such as `null`. Returns undefined if its end has not come. */
   const readWord = (bytes: Buffer, at: number): number | undefined => {
     let end = at;
     while (end < bytes.length && !isSpace(bytes[end]) && !MARKS.has(bytes[end] ?? 0)) end += 1;
@@ -183,7 +183,7 @@ interface Position<P> {
   inLists(): readonly number[];
   /** Passes a mark. */
   pass(byte: number): void;
-  /** Takes a name of an object in its quotes; undefined if it is too long. */
+  /** Takes a name of an object in its quotes, undefined if it is too long. */
   name(quoted: string | undefined): void;
   /** Tells of a value at the place that is no string. */
   tell(json: string): void;
@@ -243,7 +243,7 @@ function newPosition<P>(places: Places<P>, edits: StringEdits<P>): Position<P> {
   };
 }
 
-/** Texts repeat the same few names; folding one takes longer than finding it. */
+/** Texts repeat the same few names, and folding a name takes longer than finding it. */
 const [MET_NAMES_MAX, MET_LENGTH_MAX] = [256, 64];
 
 function findMember<P>({ members, met }: Places<P>, name: string | undefined): Places<P> | undefined {
@@ -268,7 +268,7 @@ function parseString(quoted: string): string | undefined {
 interface TextReader {
   open(): void;
   isOpen(): boolean;
-  /** Skips the open string; returns the position after it, or after the bytes. */
+  /** Skips the open string. Returns the position after it, or after the bytes. */
   skip(bytes: Buffer, from: number): number;
   /** Returns the position after the string that begins here, or undefined if the bytes end before it. */
   findEnd(bytes: Buffer, from: number): number | undefined;

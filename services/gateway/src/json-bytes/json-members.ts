@@ -38,10 +38,10 @@ function parseName(quoted: string): string | undefined {
   }
 }
 
-/** Most names and values are shorter than this; a loop over them is faster than a call of `indexOf`. */
+/** Most names and values are shorter than this, and a loop over them is faster than a call of `indexOf`. */
 const SHORT_BYTES = 24;
 
-/** The position after the string that begins here; the end of the bytes if the string does not end. */
+/** Returns the position after the string that begins here, or the end of the bytes if the string does not end. */
 export function endOfString(bytes: Buffer, start: number): number {
   const near = Math.min(bytes.length, start + SHORT_BYTES);
   for (let at = start + 1; at < near; at += 1) {
@@ -75,7 +75,7 @@ function endOfValue(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** The position after the object or list that begins here; the end of the bytes if it does not end. */
+/** Returns the position after the object or list that begins here, or the end of the bytes if it does not end. */
 export function endOfContainer(bytes: Buffer, start: number): number {
   let depth = 0;
   for (let at = start; at < bytes.length; at += 1) {
@@ -104,7 +104,7 @@ const MODEL = Buffer.from('"model"');
 const ESCAPED_LETTER = Buffer.from('\\u006');
 
 /**
- * Sets a member of a JSON object; no other byte changes. If the name occurs more than once, each occurrence gets the
+ * Sets a member of a JSON object. No other byte changes. If the name occurs more than once, each occurrence gets the
  * value, so that two readers cannot read different values. If it does not occur, the member is inserted at the front.
  */
 export function withMember(bytes: Buffer, name: string, valueJson: string): Buffer {
@@ -125,7 +125,7 @@ export function withMember(bytes: Buffer, name: string, valueJson: string): Buff
   ]);
 }
 
-/** Removes the members with this name from a JSON object; apart from commas, no other byte changes. */
+/** Removes the members with this name from a JSON object. Apart from commas, no other byte changes. */
 export function withoutMember(bytes: Buffer, name: string): Buffer {
   const kept: Buffer[] = [];
   let copied = 0;
@@ -147,7 +147,7 @@ export function withoutMember(bytes: Buffer, name: string): Buffer {
 }
 
 /**
- * Sets each member called `model` of a JSON object; no other byte changes. The object must have such a member, with a
+ * Sets each member called `model` of a JSON object. No other byte changes. The object must have such a member, with a
  * string as its value.
  */
 export function withModel(body: Buffer, from: string, to: string): Buffer {

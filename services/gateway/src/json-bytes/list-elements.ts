@@ -9,7 +9,7 @@ export interface ListReader {
   readonly onPiece: (piece: Buffer, endsElement: boolean) => void;
 }
 
-/** Splits a list of JSON objects that arrives in pieces into its elements; no byte is lost or changed. */
+/** Splits a list of JSON objects that arrives in pieces into its elements. No byte is lost or changed. */
 export interface ListElements {
   take(chunk: Buffer, reader: ListReader): void;
   /** The held bytes of an unfinished element. */
@@ -79,7 +79,7 @@ export function listElements(heldBytesMax: number): ListElements {
   };
 }
 
-/** Reads to the end of the current object; returns the position after it, or 0 if the chunk ends first. */
+/** Reads to the end of the current object. Returns the position after it, or 0 if the chunk ends first. */
 function newObjectScanner(): (chunk: Buffer, from: number) => number {
   let depth = 0;
   let inText = false;

@@ -20,7 +20,7 @@ interface KeyCounts {
 
 /** The rate counters of a single process. */
 export function localRateCounters(clock: Clock): RateCounters {
-  // grows with its keys; by `max` alone it would take the memory of all of them at the start
+  // grows with its keys, while `max` alone would take the memory of all of them at the start
   const counted = new LRUCache<string, KeyCounts>({ maxSize: KEYS_MAX, sizeCalculation: () => 1 });
   const findCounts = (key: string, index: number): KeyCounts => {
     const known = counted.get(key);

@@ -51,14 +51,14 @@ const EVENTS = 'text/event-stream';
 export const REALTIME_ENDPOINT = 'realtime';
 
 /**
- * The path of a call of an endpoint, as its row has it. What a client wrote may end in a slash or escape other
- * characters; the route and the upstream must not read two paths in it.
+ * Returns the path of a call of an endpoint, as its row has it. The path of a client may end in a slash or escape other
+ * characters, but the route and the upstream must read the same path.
  */
 export function toEndpointPath({ path }: RelayEndpoint, params: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/, (_, name: string) => encodePathPart(params[name] ?? ''));
 }
 
-/** Encodes a part of a path; `:` and `@` stand in the ids of models, and need no escape. */
+/** Encodes a part of a path. The ids of models contain `:` and `@`, which need no escape. */
 export function encodePathPart(part: string): string {
   return encodeURIComponent(part).replaceAll('%3A', ':').replaceAll('%40', '@');
 }

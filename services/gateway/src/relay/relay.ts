@@ -62,7 +62,7 @@ export interface Relay {
    * upstream may have done the work. Aborting `gone` cancels the upstream's work.
    */
   call(call: RelayCall, sink: CallSink, gone: AbortSignal, job?: JobRun): Promise<AnswerEnd>;
-  /** Holds the money of a job's call when the job is created; refuses with a Problem. */
+  /** Holds the money of a job's call when the job is created. Refuses with a Problem. */
   hold(call: RelayCall, job: JobHold): Promise<void>;
   /** Releases the hold of a job's call that will not be sent. */
   release(callId: string): void;

@@ -100,7 +100,10 @@ export async function startRelay(
   };
 }
 
-/** Operators read at the hand-over which circuits opened and closed; a channel in doubt is called by ourselves. */
+/**
+ * Watches the circuits, because operators read at the hand-over which ones opened and closed. A channel in doubt is
+ * called by ourselves.
+ */
 function startCircuitWatch({ bus, clock, log }: Foundation, channels: RelayChannels, lifecycle: Lifecycle): void {
   const circuits = newCircuitWatch(
     () => channels.all().map(({ settings, circuit }) => ({ id: settings.id, circuit })),
@@ -165,7 +168,7 @@ async function startPauses(
     waits.learn([wait]);
   });
   lifecycle.add('events of channel waits', () => asked.stop());
-  // the worker says why it failed
+  // the worker logs the reason of its failure
   await pauses.refresh().catch(() => undefined);
   return pauses;
 }

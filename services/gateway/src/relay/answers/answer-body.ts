@@ -22,7 +22,7 @@ export type AnswerEnding =
   /** It is an error, and no part of it was sent. */
   | { readonly how: 'failed'; readonly fault: Fault };
 
-/** Asks nginx, and proxies that follow it, to pass each piece of a stream on at once. */
+/** Asks nginx, and proxies that follow it, to pass on each piece of a stream immediately. */
 export const UNBUFFERED = { 'x-accel-buffering': 'no' };
 
 export const WHOLE: AnswerEnding = { how: 'whole' };

@@ -3,7 +3,7 @@ export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>
 
 /** The destination of an answer: a client, or the result of an asynchronous job. */
 export interface CallSink {
-  /** Takes the head of the answer; the first bytes can follow much later. */
+  /** Takes the head of the answer. The first bytes can follow much later. */
   begin(status: number, headers: AnswerHeaders): void;
   /** Takes a piece. Returns false if the caller should wait until the sink has drained. */
   write(chunk: Buffer): boolean;

@@ -3,7 +3,10 @@ import type { CallSink } from './call-sink.ts';
 
 /** Some upstreams repeat the request before they answer. */
 const HELD_BYTES_MAX = 256 * 1024;
-/** Clients and load balancers end a connection that is silent; an upstream that only keeps it open is passed on. */
+/**
+ * The time after which a silent connection is released: clients and load balancers end a connection that is silent, so
+ * an upstream that only keeps it open is passed on.
+ */
 const HELD_MS_MAX = 10_000;
 
 /**
@@ -17,7 +20,9 @@ export interface HeldHead extends CallSink {
   isReleased(): boolean;
 }
 
-/** It also releases the beginning when it is too long, and with the first piece after too long a time. */
+/**
+ * Creates a sink that also releases the beginning when it is too long, and with the first piece after too long a time.
+ */
 export function holdHead(sink: CallSink, clock: Clock): HeldHead {
   const until = clock.now() + HELD_MS_MAX;
   let kept: (() => unknown)[] | undefined = [];

@@ -6,7 +6,7 @@ import { findUsageHolders, keepLastBytes } from './usage-in-bytes.ts';
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
-/** An event that is too long to be held. It passes in pieces; it is edited, and the usage at its end is read. */
+/** An event that is too long to be held. It passes in pieces. It is edited, and the usage at its end is read. */
 export interface LongEvent {
   /** Returns the bytes that can be sent now. */
   take(piece: Buffer, endsEvent: boolean): Buffer;
@@ -14,7 +14,7 @@ export interface LongEvent {
   rest(): Buffer;
   /** Reports whether the event ends the answer. */
   endsAnswer(): boolean;
-  /** Ends the event; returns the counters that are known now. */
+  /** Ends the event. Returns the counters that are known now. */
   countersAfter(before: Counters | undefined): Counters | undefined;
 }
 

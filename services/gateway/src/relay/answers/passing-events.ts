@@ -104,7 +104,7 @@ interface AnswerState {
   mustRead(raw: Buffer): boolean;
   /** Returns true if the event is only an error. */
   see(raw: Buffer, event: JsonObject | undefined): boolean;
-  /** An event that is too long to be held has something that was ordered. */
+  /** Notes that an event that is too long to be held contains a part of the ordered result. */
   seeLong(endsAnswer: boolean): void;
   isDelivered(): boolean;
   fault(): Fault | undefined;

@@ -39,7 +39,10 @@ export function quoteSentIds(identities: Identities, { kept }: RelayCall): Ident
   return kept === undefined ? identities : { ...identities, quoted: kept.quoted };
 }
 
-/** Removes the upstream's identities from an error body; undefined if the body cannot be read as an object or list. */
+/**
+ * Removes the upstream's identities from an error body. Returns undefined if the body cannot be read as an object or
+ * list.
+ */
 export function scrubError(body: Buffer, identities: Identities): Buffer | undefined {
   let parsed: unknown;
   try {

@@ -9,7 +9,7 @@ type OnPiece = (piece: Buffer, endsFrame: boolean) => void;
  * in pieces.
  */
 export interface FrameSplitter {
-  /** Calls back in the order of the bytes; no byte is lost or changed. */
+  /** Calls back in the order of the bytes. No byte is lost or changed. */
   take(chunk: Buffer, onFrame: (frame: Buffer) => void, onPiece: OnPiece): void;
   /** The rest of a stream that has ended: a frame without its blank line. */
   rest(): Buffer;
@@ -63,7 +63,7 @@ export function frameSplitter(): FrameSplitter {
   };
 }
 
-/** Reads to the end of the next blank line; returns the position after it, or 0 if the chunk ends first. */
+/** Reads to the end of the next blank line. Returns the position after it, or 0 if the chunk ends first. */
 function lineReader(): { endOfFrame(chunk: Buffer, from: number): number } {
   let state: LineState = 'text';
   return {

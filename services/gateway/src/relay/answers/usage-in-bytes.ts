@@ -6,7 +6,7 @@ import type { Usage } from '../../domain/call-usage.ts';
 import { TOP_MEMBERS, USAGE_MEMBERS } from '../protocols/usage-counters.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 
-/** A longer answer is not parsed; its usage is searched for. */
+/** A longer answer is not parsed, and its usage is searched for. */
 const PARSED_BYTES_MAX = 64 * 1024;
 const OPEN = 0x7b;
 const USAGE = 'usage';

@@ -8,7 +8,7 @@ import { countImagesInPieces } from './count-images.ts';
 import { judgeAnswer, NOT_JSON } from './judge-answer.ts';
 import { keepLastBytes, readUsage } from './usage-in-bytes.ts';
 
-/** A longer answer is not held; it passes as it arrives. */
+/** A longer answer is not held. It passes as it arrives. */
 const HELD_BYTES_MAX = 1024 * 1024;
 
 /**

@@ -21,7 +21,7 @@ import type { IdSigner } from '../state/sign-ids.ts';
 
 /** The longest time that an answer may take after its first byte. */
 export const ANSWER_MS_MAX = 3_600_000;
-/** The most bytes that are read of an error answer. */
+/** The maximum number of bytes of an error answer that are read. */
 const ERROR_BYTES_MAX = 256 * 1024;
 const TIMEOUTS: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 

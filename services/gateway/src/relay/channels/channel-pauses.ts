@@ -9,9 +9,9 @@ const READ_EVERY_MS = 5000;
 
 /** The channels that operators have paused, as far as this process knows. */
 export interface ChannelPauses {
-  /** Returns the pause of a channel; undefined if it is not paused, or its pause is over. */
+  /** Returns the pause of a channel, or undefined if it is not paused, or its pause is over. */
   of(channel: string): ChannelPause | undefined;
-  /** Reads them now. Rejects if they cannot be read; then the known ones stay. */
+  /** Reads the pauses now. Rejects if they cannot be read, and then the known ones stay. */
   refresh(): Promise<void>;
   /** Reads them soon. */
   wake(): void;

@@ -30,8 +30,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Shorter than most upstreams keep an idle connection, so that few calls use a connection that is being closed. */
 const KEEP_ALIVE_MS = 4000;
 /**
- * The bytes that a connection reads ahead while its answer waits for the hold or for a slow client. Each small event
- * of a stream takes a turn of the event loop, which the hold needs. A longer piece is still read at once.
+ * The bytes that a connection reads ahead while its answer waits for the hold or for a slow client. Each small event of
+ * a stream takes a tick of the event loop, which the hold needs. A longer piece is still read immediately.
  */
 const READ_AHEAD_BYTES = 2048;
 const CONNECTION = { timeout: CONNECT_TIMEOUT_MS, highWaterMark: READ_AHEAD_BYTES };
@@ -74,7 +74,7 @@ export interface RelayChannels {
   serving(endpoint: string, model: string): readonly RelayChannel[];
   /** Counts the calls of earlier processes in the minute of each channel. */
   learnCalls(calls: readonly TakesOfSecond[]): void;
-  /** Takes a new configuration; calls on a removed or changed channel run to their end. */
+  /** Takes a new configuration. Calls on a removed or changed channel run to their end. */
   replace(settings: readonly RelayChannelSettings[]): void;
   close(): Promise<void>;
 }
@@ -83,9 +83,9 @@ export interface RelayChannelsOptions {
   readonly clock: Clock;
   /** From 0 to 1, exclusive. */
   readonly chance: () => number;
-  /** The limits that replicas share; absent if this process counts alone. */
+  /** The limits that replicas share, undefined if this process counts alone. */
   readonly limits?: SharedLimits;
-  /** Reports whether an operator has paused a channel; absent if no channel is paused. */
+  /** Reports whether an operator has paused a channel. Without it, no channel is paused. */
   readonly isPaused?: (id: string) => boolean;
   /** The waits that upstreams ask for. By default, they are not shared with other processes. */
   readonly waits?: AskedWaits;
@@ -282,7 +282,7 @@ export interface ModelIdentities {
 
 export type FindIdentities = (publicModel: string) => ModelIdentities;
 
-/** Caches the identities of a channel's models; their number is bounded by the configuration. */
+/** Caches the identities of a channel's models. The configuration bounds their number. */
 export function cacheIdentities(settings: RelayChannelSettings): FindIdentities {
   const known = new Map<string, ModelIdentities>();
   const filter = newAnswerHeaderFilter();

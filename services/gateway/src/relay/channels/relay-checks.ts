@@ -6,7 +6,7 @@ import type { RelayChannel, RelayChannels } from './relay-channels.ts';
 
 /** The longest time of one call. A channel that hangs hides no other. */
 const CALL_MS_MAX = 3000;
-/** Channels that are called at once. */
+/** The maximum number of channels that are called concurrently. */
 const CHANNELS_MAX = 64;
 /** Upstreams list their models to every caller with a key, free of charge. */
 const MODELS = '/v1/models';

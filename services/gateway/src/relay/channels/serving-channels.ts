@@ -36,8 +36,8 @@ export interface TurnResult<T> {
 export type TryChannel<T> = (channel: RelayChannel) => Promise<TurnResult<T>>;
 
 /**
- * Tries the channels for an account one after another until a result is final; returns the refusal if there is no outcome. If every
- * circuit is open, one call at a time still tries the channels.
+ * Tries the channels for an account one after another until a result is final. Returns the refusal if there is no
+ * outcome. If every circuit is open, one call at a time still tries the channels.
  */
 export async function tryInTurn<T>(
   channels: readonly RelayChannel[],
@@ -81,7 +81,7 @@ async function tryEach<T>(
 }
 
 /**
- * Returns the milliseconds after which the channel may be tried; infinite for a channel that is down. At zero a permit
+ * Returns the milliseconds after which the channel may be tried, infinite for a channel that is down. At zero a permit
  * of the channel is taken.
  */
 async function admitToChannel({ permits, limits }: RelayChannel, of: AccountCall): Promise<number> {

@@ -9,7 +9,7 @@ import type { ChargeRequests } from '../../clients/calls-client.ts';
 import type { CallEnd, CallOrder, OrderAnswer, ReservedHold } from '../../domain/call-order.ts';
 import type { HoldForecast, SentOrder } from './hold-forecast.ts';
 
-/** The most calls in one request to billing. */
+/** The maximum number of calls in one request to billing. */
 const BATCH_MAX = 500;
 /** Requests to billing at the same time. */
 const CONCURRENCY = { place: 2, settle: 1 };
@@ -43,7 +43,7 @@ export function newBatchedCharges(options: BatchedChargesOptions): CallCharges &
   const settlements = newSettlements(options);
   /**
    * True if billing answers ahead of the disk. Its database is then an embedded one, in which requests of the same
-   * moment share a commit and its sync; otherwise the holds would have to wait for a sync of the settlements.
+   * moment share a commit and its sync. Otherwise the holds would have to wait for a sync of the settlements.
    */
   let isAhead = false;
   const orders = newBatcher<CallOrder, OrderAnswer>({
@@ -90,7 +90,7 @@ export function newBatchedCharges(options: BatchedChargesOptions): CallCharges &
 }
 
 /**
- * Waits for the calls of this moment. A batch that is whole goes at once: the disk then writes its holds while the answers
+ * Waits for the calls of this moment. A full batch goes immediately: the disk then writes its holds while the answers
  * of the upstream are read.
  */
 async function waitForCalls({ isBusy, isWhole }: FillingBatch): Promise<void> {

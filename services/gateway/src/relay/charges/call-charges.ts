@@ -2,7 +2,7 @@ import type { CallEnd, CallOrder, ReservedHold } from '../../domain/call-order.t
 
 /** Holds that are durable before the upstream is called. */
 export interface DurableCharges {
-  /** Resolves once the hold of the upper bound is durable; refuses with a Problem. */
+  /** Resolves once the hold of the upper bound is durable. Refuses with a Problem. */
   place(order: CallOrder): Promise<void>;
   /** Ends the call's hold. It never fails: it is repeated until billing answers or the hold lapses. */
   settle(end: CallEnd): void;
@@ -20,8 +20,8 @@ export interface Reservation {
    */
   readonly isForeseen: boolean;
   /**
-   * Resolves once the upper bound is reserved, so that no other call can take the money; refuses with a Problem. The
-   * caller waits until the hold is durable before it shows anything of an answer.
+   * Resolves once the upper bound is reserved, so that no other call can take the money. Refuses with a Problem. The
+   * caller waits until the hold is durable before it shows any part of an answer.
    */
   readonly reserved: Promise<ReservedHold>;
 }

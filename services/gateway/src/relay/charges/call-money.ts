@@ -27,7 +27,7 @@ export interface MoneyDeps {
 export interface JobHold {
   /** Identifies the call at billing, in every run. */
   readonly callId: string;
-  /** Milliseconds since 1970; from then on billing charges the hold by itself. */
+  /** Milliseconds since 1970. From then on billing charges the hold by itself. */
   readonly lapsesAt: number;
 }
 

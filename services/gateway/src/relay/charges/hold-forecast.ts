@@ -28,7 +28,7 @@ export interface HoldForecast {
 export interface SentOrder {
   /** True if billing is as good as certain to take the hold, and the hold is small. */
   readonly isCovered: boolean;
-  /** Takes billing's answer; undefined if it was lost. */
+  /** Takes billing's answer, undefined if it was lost. */
   readonly learn: (answer: OrderAnswer | undefined) => void;
 }
 

@@ -28,7 +28,7 @@ export const anthropicMessages: Protocol = {
   faultBody: encodeAnthropicFault,
   stream: {
     usageMarks: quoteWords('message_start', 'message_delta'),
-    // the first event has the input, the last one the output; some upstreams repeat the input there as less
+    // the first event has the input, the last one the output, and some upstreams repeat a lower input there
     countersAfter: raiseCounters,
     textNames: quoteWords('text', 'thinking', 'partial_json'),
     faultFrame: (fault) => `event: error\ndata: ${encodeAnthropicFault(fault)}\n\n`,

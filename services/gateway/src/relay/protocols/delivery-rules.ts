@@ -13,7 +13,7 @@ export interface DeliveryRules {
   findFault?(answer: JsonObject): JsonObject | undefined;
   /** The list with the ordered result in a whole answer. */
   readonly list: string;
-  /** Set if a long list is as good as its first element; it is not parsed further. */
+  /** Set if a long list can be judged by its first element. It is not parsed further. */
   readonly isByFirst?: true;
   /** Set if the ordered result is bytes other than JSON. */
   readonly takesBytes?: true;

@@ -55,7 +55,7 @@ export const chatDelivery: DeliveryRules = {
   },
 };
 
-/** The work is done later; the upstream has taken the order. */
+/** The work is done later, and the upstream has accepted the order. */
 const RESPONSE_TAKEN: ReadonlySet<unknown> = new Set(['queued', 'in_progress']);
 const RESPONSE_ENDED: ReadonlySet<unknown> = new Set(['completed', 'incomplete']);
 const RESPONSE_FAILED: ReadonlySet<unknown> = new Set(['failed', 'cancelled']);

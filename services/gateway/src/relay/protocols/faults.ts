@@ -46,7 +46,7 @@ const STATUS_BY_BASE_CODE: Readonly<Record<string, number>> = {
   '1027': 400,
   '2013': 400,
 };
-/** From this number on a code is one of an error; vendors write 0 and 200 into good answers. */
+/** From this number on a code stands for an error. Vendors write 0 and 200 into good answers. */
 const ERROR_NUMBERS_FROM = 400;
 const GOOD_WORDS = /^(|ok|success|\d{1,3})$/i;
 

@@ -26,7 +26,7 @@ const DOCUMENTS_A_SEARCH = 100;
 const CHARACTERS_A_SECOND = 15;
 const CHARACTERS_A_TOKEN = 4;
 const SOUND_TOKENS_A_SECOND = 20;
-/** The usual rates of speech by format; a broken answer of another format is counted at the highest. */
+/** The usual rates of speech by format. A broken answer of another format is counted at the highest rate. */
 const SOUND_BYTES_A_SECOND_MOST = 48_000;
 const SOUND_BYTES_A_SECOND: Readonly<Record<string, number>> = {
   mp3: 16_000,
@@ -87,7 +87,7 @@ export const images: Protocol = {
   priceFacts: (content) => ({ images: countRequestedImages(content) }),
   usageIn: (answer, content) => ({
     ...readAnswerUsage(answer),
-    // the end of a long answer has no list; its images were counted as they passed
+    // the end of a long answer has no list, and its images were counted as they passed
     images: 'data' in answer || 'images' in answer ? countImages(answer) : countRequestedImages(content),
   }),
   usageOfWhole: (content) => ({ images: countRequestedImages(content) }),

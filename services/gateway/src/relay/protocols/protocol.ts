@@ -46,9 +46,9 @@ export interface StreamRules {
   countersAfter(event: JsonObject, before: Counters | undefined): Counters | undefined;
   /** The names of members with generated text, in their quotes. */
   readonly textNames: readonly Buffer[];
-  /** An event that reports a fault to the protocol's clients; it ends with a blank line. */
+  /** Formats an event that reports a fault to the protocol's clients. It ends with a blank line. */
   faultFrame(fault: StreamFault): string;
-  /** Set if the protocol also streams JSON lists; a fault is then an element like the body of an error. */
+  /** Set if the protocol also streams JSON lists. A fault is then an element like the body of an error. */
   readonly streamsLists?: true;
   /** The member of the body that requests usage, if the upstream needs one and the client has not set it. */
   askUsage?(json: JsonObject): UsageRequest | undefined;

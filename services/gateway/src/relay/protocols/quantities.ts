@@ -6,7 +6,7 @@ import { readQuantity } from './usage-counters.ts';
 /** A shorter body is counted as text. */
 const SMALL_BODY_BYTES = 8 * 1024;
 const LONG_TEXT = 4096;
-/** The most tokens of one image or audio within a body. */
+/** The maximum number of tokens of one image or audio within a body. */
 const INLINE_MEDIUM_TOKENS = 2000;
 const BASE64 = /^(data:[\w.+/-]{0,100}(;[\w=.+-]{1,100})*,)?[A-Za-z0-9+/_-]{1024}/;
 const DEPTH_MAX = 64;
@@ -73,7 +73,7 @@ function textBytes(value: unknown, depth: number): number {
   return sum;
 }
 
-/** The most output tokens of all answers together. */
+/** Computes the maximum number of output tokens of all answers together. */
 export function outputTokensMax(each: unknown, answers: unknown = 1): { readonly outputTokens?: number } {
   const tokens = pickQuantity(each);
   return tokens === undefined

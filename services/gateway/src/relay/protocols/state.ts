@@ -150,7 +150,7 @@ export const messagesState: StateRules = {
   answerMarks: quoteWords('message', 'container', 'file_id'),
 };
 
-/** Files of Google's own stores; any other address is fetched as every reader could fetch it. */
+/** Files of Google's own stores. Any other address is fetched as every reader could fetch it. */
 const KEPT_FILE = /^(gs:\/\/|files\/|https?:\/\/[\w.-]+\.googleapis\.com\/)/i;
 const isKeptFile = (value: string): boolean => KEPT_FILE.test(value.trim());
 

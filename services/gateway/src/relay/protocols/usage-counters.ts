@@ -16,7 +16,7 @@ const META_MEMBERS = ['billed_units', 'tokens'];
 export const TOP_MEMBERS = ['prompt_eval_count', 'eval_count', 'total_tokens'];
 const CHOICES_MAX = 128;
 const DEPTH_MAX = 4;
-/** The most members of one usage that are read. */
+/** The maximum number of members of one usage that are read. */
 const MEMBERS_MAX = 400;
 /** The members of a list's element that describe its counters. */
 const LABELS = ['modality', 'ttl', 'type'];

@@ -68,7 +68,7 @@ const BARE = toWords(
   'reasoning thinking thoughts details detail usage eval',
 );
 
-/** The first row that fits names the counter; undefined if no price looks at such a part. */
+/** The first row that fits names the counter, undefined if no price uses such a part. */
 const RULES: readonly (readonly [fits: (name: Name) => boolean, counter: Counter | undefined])[] = [
   [({ all }) => all.has('1h') && hasAny(all, CACHE), 'cacheWrite1h'],
   [({ all }) => all.has('5m') && hasAny(all, CACHE), 'cacheWrite5m'],
@@ -102,7 +102,7 @@ const RULES: readonly (readonly [fits: (name: Name) => boolean, counter: Counter
 
 /** A member of a usage by its name, and the members within it. */
 export interface MemberName {
-  /** The quantity that the member counts; undefined if it does not count a known one. */
+  /** The quantity that the member counts, undefined if it does not count a known one. */
   readonly counter: Counter | undefined;
   readonly path: string;
   readonly members: Map<string, MemberName>;

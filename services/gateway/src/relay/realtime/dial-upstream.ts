@@ -19,7 +19,7 @@ const WHOLE_SECONDS = /^\d{1,6}$/;
 /** An upstream's refusal of a session, without its identities. */
 export interface UpstreamRefusal {
   readonly status: number;
-  /** The body for the client; undefined if the body cannot be shown. */
+  /** The body for the client, undefined if the body cannot be shown. */
   readonly body: Buffer | undefined;
   readonly verdict: ErrorVerdict;
   /** The refusal that the client gets in its place, if there is one. */

@@ -23,7 +23,7 @@ export interface Handshake {
   readonly headers: readonly string[];
 }
 
-/** Reads and checks a handshake before any other service is called; refuses with a Problem. */
+/** Reads and checks a handshake before any other service is called. Refuses with a Problem. */
 export function readHandshake({ url = '', method, headers, rawHeaders }: IncomingMessage): Handshake {
   if (method !== 'GET' || !KEY.test(headers['sec-websocket-key'] ?? ''))
     throw refuse('invalid_request', { message: 'the request must be a WebSocket handshake' });
@@ -41,7 +41,7 @@ export function readHandshake({ url = '', method, headers, rawHeaders }: Incomin
   };
 }
 
-/** Replaces each model in the query with another one; the rest stays. */
+/** Replaces each model in the query with another one. The rest stays. */
 export function setSearchModel(search: string, model: string): string {
   return search.replace(/(?<=[?&])([^=&]*)=[^&]*/g, (whole, name: string) =>
     new URLSearchParams(`${name}=`).has('model') ? `${name}=${encodeURIComponent(model)}` : whole,

@@ -9,7 +9,7 @@ import { dialUpstream } from './dial-upstream.ts';
 import type { DialResult, UpstreamRefusal } from './dial-upstream.ts';
 import type { Handshake } from './handshake.ts';
 
-/** An upstream that has taken the session; it is not read yet. The caller releases its permit of the channel. */
+/** An upstream that has accepted the session and is not read yet. The caller releases its permit of the channel. */
 export interface OpenUpstream {
   readonly channel: RelayChannel;
   readonly socket: WebSocket;

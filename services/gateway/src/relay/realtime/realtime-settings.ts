@@ -4,10 +4,10 @@ import { parseBytes, parseDuration } from '@reelgate/platform/config/units';
 export interface RealtimeSettings {
   /** The limit on one message, in either direction. */
   readonly messageBytesMax: number;
-  /** The rate of the client's messages; twice as many may arrive at once. */
+  /** The rate of the client's messages. Bursts of twice as many are allowed. */
   readonly messagesPerSecond: number;
   readonly durationMaxMs: number;
-  /** The time between two pings; a side that does not answer before the next ping is gone. */
+  /** The time between two pings. A side that does not answer before the next ping is gone. */
   readonly pingMs: number;
   /** The sessions that this gateway holds at a time. */
   readonly sessionsMax: number;

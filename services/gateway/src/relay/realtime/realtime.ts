@@ -26,7 +26,7 @@ import { gatewayBusy, sessionPermits } from './session-permits.ts';
 import { newSessionUsage } from './session-usage.ts';
 import type { SessionUsage } from './session-usage.ts';
 
-/** Dialling, closing and settling take less than this; then billing charges the hold by itself. */
+/** Dialling, closing and settling take less than this. After it billing charges the hold by itself. */
 const LAPSE_MARGIN_MS = 3_600_000;
 
 /** A handshake with a known caller, and the connection on which it arrived. */
@@ -35,7 +35,7 @@ export interface SessionOpening {
   readonly principal: Principal;
   /** The client's label for the charge of the session, undefined if there is none. */
   readonly label: string | undefined;
-  /** The token's principal now; refuses with a Problem. */
+  /** Returns the token's current principal. Refuses with a Problem. */
   readonly principalNow: () => MaybePromise<Principal>;
   readonly requestId: string;
   readonly request: IncomingMessage;

@@ -37,7 +37,7 @@ interface SessionClose extends SessionEnd {
   readonly event?: { readonly code: string; readonly message: string };
 }
 
-/** Passes messages between two open sides until one of them ends or a bound is met; resolves when both have closed. */
+/** Passes messages between two open sides until one of them ends or a bound is met. Resolves when both have closed. */
 export async function runSession(
   client: WebSocket,
   { socket: upstream, identities }: OpenUpstream,

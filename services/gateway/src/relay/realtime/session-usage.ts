@@ -13,10 +13,10 @@ const TRANSCRIBED = 'conversation.item.input_audio_transcription.completed';
 const MARKS = [Buffer.from('"response.'), Buffer.from(TRANSCRIBED)];
 /** A longer event carries audio or a whole conversation, and is not parsed. */
 const PARSED_BYTES_MAX = 256 * 1024;
-/** A base64 character is six bits; a token of sound is fifty milliseconds at 24 kHz with 16 bits. */
+/** A base64 character is six bits, and a token of sound is fifty milliseconds at 24 kHz with 16 bits. */
 const SOUND_CHARACTERS_A_TOKEN = 3200;
 const TEXT_CHARACTERS_A_TOKEN = 4;
-/** Responses under way at once; vendors allow one. */
+/** The maximum number of concurrent responses. Vendors allow one. */
 const RUNNING_MAX = 100;
 /** The number of ended responses that are remembered, in case their end is reported again. */
 const ENDED_MAX = 1000;

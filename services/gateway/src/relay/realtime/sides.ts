@@ -1,7 +1,7 @@
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '@reelgate/platform/clock';
 
-/** The most bytes that wait for one side. Beyond this number the other side is not read. */
+/** The maximum number of bytes that wait for one side. Beyond it the other side is not read. */
 const WAITING_BYTES_HIGH = 1024 * 1024;
 const WAITING_BYTES_LOW = 256 * 1024;
 

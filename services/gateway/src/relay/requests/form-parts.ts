@@ -20,7 +20,7 @@ export function readBoundary(contentType: string): string | undefined {
   return quoted ?? plain;
 }
 
-/** Finds the parts of a multipart body; undefined if the body is malformed. */
+/** Finds the parts of a multipart body. Returns undefined if the body is malformed. */
 export function parseFormParts(bytes: Buffer, boundary: string): readonly FormPart[] | undefined {
   const delimiter = Buffer.from(`${LINE_BREAK}--${boundary}`);
   const parts: FormPart[] = [];
@@ -79,7 +79,7 @@ export function readTextFields(bytes: Buffer, parts: readonly FormPart[]): Reado
   return new Map(fields.map(({ name, start, end }) => [name, bytes.toString('utf8', start, end)]));
 }
 
-/** Replaces the text of every field with this name; no other byte changes. */
+/** Replaces the text of every field with this name. No other byte changes. */
 export function setFormField(
   bytes: Buffer,
   parts: readonly FormPart[],

@@ -9,13 +9,13 @@ export interface CallRequest {
   readonly endpoint: RelayEndpoint;
   /** As the row of the endpoint has it, with its parameters. */
   readonly path: string;
-  /** The query with its question mark, without a credential; can be empty. */
+  /** The query with its question mark, without a credential. It can be empty. */
   readonly search: string;
   /** The forwarded headers: names and values alternate. */
   readonly headers: readonly string[];
   readonly body: Buffer;
   readonly requestId: string;
-  /** The span that the call belongs to; absent if it is not recorded. No upstream learns of it. */
+  /** The span that the call belongs to, undefined if it is not recorded. It is not sent to upstreams. */
   readonly span?: Span | undefined;
   readonly principal: Principal;
   /** The client's label for the charge, undefined if there is none. It is not sent to upstreams. */
@@ -24,7 +24,7 @@ export interface CallRequest {
 
 /** The ids of a request that belong to one account of an upstream. */
 export interface KeptState {
-  /** The field of the first id that the upstream looks up; undefined if any channel can take the call. */
+  /** The field of the first id that the upstream looks up, undefined if any channel can take the call. */
   readonly field: string | undefined;
   /** The ids as the upstream knows them, and as the client sent them. */
   readonly quoted: ReadonlyMap<string, string>;

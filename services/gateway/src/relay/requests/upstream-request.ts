@@ -47,7 +47,7 @@ function buildBody(call: RelayCall, upstreamModel: string, asked: UsageRequest |
   return asked === undefined ? named : withMember(named, asked.name, asked.valueJson);
 }
 
-/** Returns the member that requests usage; undefined if the client has sent it or the upstream needs no request. */
+/** Returns the member that requests usage, or undefined if the client has sent it or the upstream needs no request. */
 export function buildUsageRequest({ endpoint: { protocol }, content }: RelayCall): UsageRequest | undefined {
   if (protocol.stream.askUsage === undefined || content.json === undefined || !protocol.isStream(content))
     return undefined;

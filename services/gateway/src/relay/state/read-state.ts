@@ -112,7 +112,7 @@ function isOpenTo(accounts: readonly string[], accountId: string): boolean {
   return accounts.includes('*') || accounts.includes(accountId);
 }
 
-/** An item that names another one, or has no content of its own, is looked up; any other is only repeated. */
+/** An item that names another one, or has no content of its own, is looked up. Any other is only repeated. */
 function readItemUse(json: JsonObject, index: number | undefined): 'made' | 'repeated' {
   const item = index === undefined ? undefined : readList(json, 'input')[index];
   if (typeof item !== 'object' || item === null) return 'made';

@@ -54,7 +54,7 @@ export function newIdSigners({ signatures: [current, ...others] }: AcceptedKeys)
   });
 }
 
-/** Reports whether a text has the form of a signed id; its signature can be wrong. */
+/** Reports whether a text has the form of a signed id. Its signature can be wrong. */
 export function looksSigned(text: string): boolean {
   return SIGNED.test(text);
 }
