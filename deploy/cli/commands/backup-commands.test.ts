@@ -30,7 +30,7 @@ test('with PostgreSQL nothing is copied, the order of the dumps is named, and th
   expect(reelgate('billing: { database: "postgres://me:word@127.0.0.1:1/x" }', 'backup', made)).toMatchObject({
     status: 2,
     stdout: expect.stringMatching(
-      /^nothing was copied: .* PostgreSQL has those of: billing\n.*pg_dump for tasks first/s,
+      /^no file was copied: .* PostgreSQL has the stores of: billing\n.*pg_dump for tasks first/s,
     ),
   });
   expect(existsSync(made)).toBe(false);

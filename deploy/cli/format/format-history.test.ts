@@ -163,7 +163,7 @@ test.each<[string, Life, string]>([
   [
     'a lost answer',
     { admission: 'unknown', attempts: [['alpha', 10, 30, 'unknown', 'time-out']] },
-    'waits     for the upstream to list the work whose answer was lost, since 12:00:33 (30 s)',
+    'waits     for the upstream to list the work with the lost answer, since 12:00:33 (30 s)',
   ],
   [
     'the queue of the upstream',
