@@ -25,6 +25,7 @@ const NOUNS: ReadonlyMap<string, string> = new Map([
   ['Finding', 'a noun: what a check found'],
   ['Mapping', 'a noun'],
   ['Posting', 'a noun of bookkeeping'],
+  ['Setting', 'a noun: a key of the configuration'],
   ['Scaling', 'a noun of the video standard'],
   ['Tracing', 'a noun of OpenTelemetry'],
   ['Wiring', 'a noun: how parts are connected'],

@@ -1,9 +1,9 @@
-import { relayChannelSchema } from '@reelgate/gateway/config';
+import { relayChannelEndpoints } from '@reelgate/gateway/config';
 import { RELAY_KEYS, UPSTREAM_MODELS } from './relay-upstream/identities.ts';
 import type { TestConfig } from './test-config.ts';
 
 /** Every endpoint of the synchronous routes. */
-const ENDPOINTS = relayChannelSchema.endpointsByAdapter.relay;
+const ENDPOINTS = relayChannelEndpoints['relay'];
 /** The keys between the services come from this key, so that a test can call the services. */
 export const RELAY_SIGNING_KEY = 'signing-key-of-the-test-0123456789';
 const PLENTY = 100_000;

@@ -54,7 +54,7 @@ test('every refusal and every warning is named with file, line and key, and the 
 });
 
 test('the start refuses what the check refuses, in the same words', () => {
-  const text = 'gateway:\n  limits: { body: "0" }\ntasks:\n  poll: { max: 0s }\n';
+  const text = 'media:\n  inline: { per_account: 1MiB }\nprices:\n  a: { per_request: "2000000000" }\n';
   const { stdout } = check(text, { options: ['--json'] });
   const started = spawnSync(process.execPath, [path.join(DEPLOY, 'program/main.ts')], {
     env: { ...ENVIRONMENT, REELGATE_CONFIG: file },

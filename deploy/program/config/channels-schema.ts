@@ -1,28 +1,19 @@
 import { termsSchema } from '@reelgate/billing/config';
-import { relayChannelSchema } from '@reelgate/gateway/config';
-import { describeAdapters, videoChannelSchema } from '@reelgate/tasks/config';
+import { relayChannelEndpoints, relayChannelKeys } from '@reelgate/gateway/config';
+import { upstreamKeys } from '@reelgate/platform/config/upstream-keys';
+import { sectionSchema } from '@reelgate/platform/config/settings';
+import { describeAdapters, videoChannelKeys } from '@reelgate/tasks/config';
 import type { KnownAdapters } from '@reelgate/tasks/config';
 
-const WHOLE_MAX = 2 ** 31 - 1;
-const name: object = { type: 'string', minLength: 1, maxLength: 128 };
-const wholeFrom1 = (byDefault: number): object => ({
-  type: 'integer',
-  minimum: 1,
-  maximum: WHOLE_MAX,
-  default: byDefault,
-  description: 'a whole number from 1',
-});
-const section = (properties: object): object => ({
-  type: 'object',
-  additionalProperties: false,
-  properties,
-  default: {},
-});
-
 /** The services that call upstreams, each with its own keys of a channel. */
-const PARTS = [videoChannelSchema, relayChannelSchema] as const;
-const mergeParts = (key: 'properties' | 'limits' | 'timeouts'): object =>
-  Object.fromEntries(PARTS.flatMap((part) => Object.entries(part[key])));
+const PARTS = [sectionSchema(videoChannelKeys), sectionSchema(relayChannelKeys)] as const;
+const COMMON = sectionSchema(upstreamKeys);
+const mergeSections = (key: 'limits' | 'timeouts') => ({
+  ...PARTS[0].properties[key],
+  properties: Object.fromEntries(
+    PARTS.flatMap(({ properties }) => Object.entries(properties[key]?.['properties'] ?? {})),
+  ),
+});
 
 export interface ChannelsSchemaOptions {
   /** The schema of the name of an adapter; by default it accepts the known ones. */
@@ -39,40 +30,31 @@ export function describeChannels(
   const { endpointsByAdapter, propertiesByAdapter } = describeAdapters(known);
   const ownKeys = Object.entries(propertiesByAdapter).filter(([adapter]) => used === undefined || used.has(adapter));
   const byService = [
-    { names: Object.keys(endpointsByAdapter), required: videoChannelSchema.required },
-    { names: Object.keys(relayChannelSchema.endpointsByAdapter), required: relayChannelSchema.required },
+    { names: Object.keys(endpointsByAdapter), required: listOwnRequired(PARTS[0]) },
+    { names: Object.keys(relayChannelEndpoints), required: listOwnRequired(PARTS[1]) },
   ];
-  const endpoints = Object.values({ ...endpointsByAdapter, ...relayChannelSchema.endpointsByAdapter }).flat();
+  const endpoints = Object.values({ ...endpointsByAdapter, ...relayChannelEndpoints }).flat();
   return {
     type: 'array',
     default: [],
     items: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['id', 'adapter', 'base_url', 'api_key', 'endpoints', 'models'],
+      ...COMMON,
+      required: [...(COMMON.required ?? []), 'adapter'],
       properties: {
-        id: name,
-        adapter: named,
-        base_url: { type: 'string', pattern: '^https?://[^\\s]+$', description: 'an http:// or https:// URL' },
-        api_key: name,
-        endpoints: {
-          type: 'array',
-          minItems: 1,
-          uniqueItems: true,
-          items: { enum: [...new Set(endpoints)] },
+        ...PARTS[1].properties,
+        ...PARTS[0].properties,
+        adapter: {
+          ...named,
+          about: 'the API of the upstream: an adapter, one of your own, or `relay`',
         },
-        models: { type: 'object', minProperties: 1, additionalProperties: name },
+        endpoints: { ...COMMON.properties['endpoints'], items: { enum: [...new Set(endpoints)] } },
         upstream_prices: {
           type: 'object',
           description: 'what the upstream charges, by price key such as Alpha-H3: { per_second: "0.05" }',
           additionalProperties: termsSchema,
         },
-        priority: { type: 'integer', minimum: -WHOLE_MAX, maximum: WHOLE_MAX, default: 0 },
-        weight: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000, default: 1 },
-        enabled: { type: 'boolean', default: true },
-        limits: section({ requests_per_minute: wholeFrom1(300), in_flight: wholeFrom1(30), ...mergeParts('limits') }),
-        timeouts: section(mergeParts('timeouts')),
-        ...mergeParts('properties'),
+        limits: mergeSections('limits'),
+        timeouts: mergeSections('timeouts'),
       },
       allOf: [
         ...ownKeys.map(([adapter, properties]) => ({
@@ -88,18 +70,22 @@ export function describeChannels(
   };
 }
 
+/** The required keys of a channel of one service. */
+function listOwnRequired({ required = [] }: (typeof PARTS)[number]): readonly string[] {
+  return required.filter((key) => COMMON.required?.includes(key) !== true);
+}
+
 /** Returns the names that the adapter of a channel can have. */
 export function listAdapterNames(known: KnownAdapters): readonly string[] {
-  return [...Object.keys(known), ...Object.keys(relayChannelSchema.endpointsByAdapter)];
+  return [...Object.keys(known), ...Object.keys(relayChannelEndpoints)];
 }
 
 /** Returns the endpoints that a channel with this adapter can have. */
 export function listEndpoints(known: KnownAdapters, adapter: string): readonly string[] {
-  const relay: Readonly<Record<string, readonly string[]>> = relayChannelSchema.endpointsByAdapter;
-  return known[adapter]?.endpoints ?? relay[adapter] ?? [];
+  return known[adapter]?.endpoints ?? relayChannelEndpoints[adapter] ?? [];
 }
 
 /** Reports whether the gateway calls the channels of this adapter, for the synchronous routes. */
 export function isRelayAdapter(adapter: string): boolean {
-  return Object.hasOwn(relayChannelSchema.endpointsByAdapter, adapter);
+  return Object.hasOwn(relayChannelEndpoints, adapter);
 }

@@ -135,15 +135,19 @@ describe('a setting that can never work is refused with file, line, key and what
     [
       'a time-out of nothing',
       { channels: [video({ timeouts: { submit: '0s' } })] },
-      /channels\.0\.timeouts\.submit: expected more than 0s/,
+      /channels\.0\.timeouts\.submit: expected a duration from 1ms/,
     ],
-    ['an interval of nothing', { tasks: { poll: { first: '0ms' } } }, /tasks\.poll\.first: expected more than 0ms/],
+    [
+      'an interval of nothing',
+      { tasks: { poll: { first: '0ms' } } },
+      /tasks\.poll\.first: expected a duration from 1ms/,
+    ],
     [
       'a wait of nothing',
       { tasks: { queue: { longest_wait: { batch: '0s' } } } },
-      /tasks\.queue\.longest_wait\.batch: expected more than 0s/,
+      /tasks\.queue\.longest_wait\.batch: expected a duration from 1ms/,
     ],
-    ['bodies of nothing', { gateway: { limits: { body: '0' } } }, /gateway\.limits\.body: expected more than 0/],
+    ['bodies of nothing', { gateway: { limits: { body: '0' } } }, /gateway\.limits\.body: expected a size from 1B/],
     [
       'a limit of nothing',
       { gateway: { limits: { creates_per_minute: 0 } } },

@@ -4,7 +4,6 @@ import { mediaConfig } from '@reelgate/media/config';
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import type { ConfigFile } from '@reelgate/platform/config/config-file';
 import type { Keys } from '@reelgate/platform/config/config-locations';
-import { grpcConfig } from '@reelgate/platform/rpc/grpc/config';
 import { TARGET_EXPECTED, parseTarget } from '@reelgate/platform/rpc/grpc/target';
 import type { TargetEntry } from '@reelgate/platform/rpc/grpc/target';
 import { tasksConfig } from '@reelgate/tasks/config';
@@ -27,14 +26,12 @@ import {
   checkClientPair,
   findUnverifiedDatabases,
 } from './findings/tls-findings.ts';
-import { checkPollOrder, checkQueueTimes, findPlainExceptions, findZeroes } from './findings/value-findings.ts';
+import { checkPollOrder, checkQueueTimes, findPlainExceptions } from './findings/value-findings.ts';
 import { readInternalCallers } from './internal-callers.ts';
-import type { InternalCallerEntry } from './internal-callers.ts';
 
 const RULES: readonly Rule[] = [
   checkChannelIds,
   checkChannelModels,
-  findZeroes,
   checkModelRanges,
   checkCallerNames,
   checkCallerCredentials,
@@ -76,17 +73,13 @@ export class RefusedConfig extends ConfigError implements CheckedLines {
 }
 
 /** Checks what no schema can: that amounts and dates exist, and that the lists agree with one another. */
-export function checkConfig(
-  file: ConfigFile,
-  checked: ComparedConfig & { readonly internal_callers: readonly InternalCallerEntry[] },
-): CheckedLines {
+export function checkConfig(file: ConfigFile, checked: ComparedConfig): CheckedLines {
   const { value } = file;
   const readers = [
     () => billingConfig(value),
     () => gatewayConfig(value),
     () => mediaConfig(value),
     () => tasksConfig(value, checked.public_url),
-    () => grpcConfig(value),
     () => readInternalCallers(file, checked.internal_callers),
   ];
   const findings = listFindings(checked).map(({ refused, keys, message }) => ({

@@ -1,8 +1,15 @@
 import { ADAPTER_NAME_PATTERN, listAdapters } from '@reelgate/tasks/config';
+import { describeFormat } from '@reelgate/platform/config/format-words';
 import { listAdapterNames } from './channels-schema.ts';
 import { describeConfig } from './program-schema.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
+
+/** The words of a schema for people. */
+interface SettingNotes {
+  readonly about?: string;
+  readonly description?: string;
+}
 
 /** A text that holds `${NAME}`, `${NAME:-default}` or `${file:/path}`. */
 const VARIABLE_PATTERN = '\\$\\{(file:/[^}\\n]+|[A-Za-z_][A-Za-z0-9_]*(:-[^}\\n]*)?)\\}';
@@ -12,22 +19,13 @@ const ADAPTER_NAME: Schema = {
   anyOf: [{ enum: listAdapterNames(BUILT_IN) }, { type: 'string', pattern: ADAPTER_NAME_PATTERN }],
   description: 'a built-in adapter, or the name of a file under adapters',
 };
-/** The formats of the configuration reader, in words and as patterns that every validator knows. */
-const FORMATS: Readonly<Record<string, Schema>> = {
-  duration: { pattern: '^\\d+(ms|s|m|h|d)$', description: 'a duration such as 200ms, 3s, 30m or 7d' },
-  bytes: { pattern: '^\\d+(B|KiB|MiB|GiB)?$', description: 'a size such as 512KiB, 64MiB or 2GiB' },
-  'host-port': {
-    pattern: '^(\\[[0-9a-fA-F:]+\\]|[A-Za-z0-9_.-]+):\\d{1,5}$',
-    description: 'an address such as 127.0.0.1:8080',
-  },
-  network: {
-    pattern: '^[0-9a-fA-F:.]+(/\\d{1,3})?$',
-    description: 'an address or a network such as 10.0.0.0/8',
-  },
-  decimal: {
-    pattern: '^(0|[1-9]\\d{0,11})(\\.\\d{1,9})?$',
-    description: 'a decimal in quotes such as "0.08", with at most nine places',
-  },
+/** The formats of the configuration reader as patterns that every validator knows. */
+const FORMAT_PATTERNS: Readonly<Record<string, string>> = {
+  duration: '^\\d+(ms|s|m|h|d)$',
+  bytes: '^\\d+(B|KiB|MiB|GiB)?$',
+  'host-port': '^(\\[[0-9a-fA-F:]+\\]|[A-Za-z0-9_.-]+):\\d{1,5}$',
+  network: '^[0-9a-fA-F:.]+(/\\d{1,3})?$',
+  decimal: '^(0|[1-9]\\d{0,11})(\\.\\d{1,9})?$',
 };
 const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   string: ['pattern', 'format', 'minLength', 'maxLength'],
@@ -55,9 +53,10 @@ export function configJsonSchema(): Schema {
 
 function publishSchema(schema: Schema): Schema {
   const alternatives = listAlternatives(schema);
-  const description = schema['description'] ?? FORMATS[String(schema['format'])]?.['description'];
+  const { about, description: expects = describeFormat(schema['format']) } = schema as SettingNotes;
+  const description = [about, expects].filter((words) => words !== undefined).join('; ');
   const notes = {
-    ...(description === undefined ? {} : { description }),
+    ...(description === '' ? {} : { description }),
     ...(isPlain(schema['default']) ? { default: schema['default'] } : {}),
   };
   const [only] = alternatives;
@@ -83,7 +82,7 @@ function listAlternatives(schema: Schema): Schema[] {
 }
 
 function translateKeyword(keyword: string, value: unknown): Schema {
-  if (keyword === 'format') return { pattern: FORMATS[String(value)]?.['pattern'] };
+  if (keyword === 'format') return { pattern: FORMAT_PATTERNS[String(value)] };
   if (keyword === 'items' || (keyword === 'additionalProperties' && typeof value === 'object'))
     return { [keyword]: publishSchema(value as Schema) };
   if (keyword !== 'properties') return { [keyword]: value };

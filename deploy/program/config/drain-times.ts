@@ -1,6 +1,6 @@
 import { parseDuration } from '@reelgate/platform/config/units';
 import type { DrainTimes } from '@reelgate/platform/lifecycle/drain';
-import type { DrainEntry } from '@reelgate/platform/lifecycle/drain-schema';
+import type { DrainEntry } from '@reelgate/platform/config/drain-keys';
 
 /** Other replicas take the calls of a service that runs apart, as soon as they know that it stops. */
 const APART_LEAD_MS = 5000;

@@ -70,8 +70,8 @@ describe('the key grpc', () => {
     [{ reconnect_max: '50ms' }, 'grpc.reconnect_max: expected a duration from 100ms to 24h'],
     [{ keepalive: { time: '0s' } }, 'grpc.keepalive.time: expected a duration from 100ms to 24h'],
     [{ keepalive: { timeout: '0s' } }, 'grpc.keepalive.timeout: expected a duration from 100ms to 24h'],
-    [{ connection_age: '999ms' }, 'grpc.connection_age: expected a duration from 1000ms to 24h'],
-    [{ connection_age: '25d' }, 'grpc.connection_age: expected a duration from 1000ms to 24h'],
+    [{ connection_age: '999ms' }, 'grpc.connection_age: expected a duration from 1s to 24h'],
+    [{ connection_age: '25d' }, 'grpc.connection_age: expected a duration from 1s to 24h'],
   ])('%j is refused', (grpc, message) => {
     expect(() => read({ grpc })).toThrow(message);
   });

@@ -1,8 +1,9 @@
 import { Scope } from '@reelgate/proto/access/v1/access';
+import { list, readSection, secret, section, text } from '@reelgate/platform/config/settings';
+import type { EntryOf } from '@reelgate/platform/config/settings';
 import type { ConfigFile } from '@reelgate/platform/config/config-file';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
 import { parseScope, toScopeWord } from '@reelgate/platform/rpc/access';
-import { Secret } from '@reelgate/platform/secret';
 import { IDENTITIES } from '../keys/identities.ts';
 
 const KEY_LENGTH_MIN = 8;
@@ -18,45 +19,35 @@ const GRANTABLE = [
   Scope.OPERATOR,
 ].map(toScopeWord);
 
-/** The scopes of a caller that names none: it may read tasks and nothing else. */
-export const internalCallersSchema = {
-  type: 'array',
-  default: [],
-  items: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['name', 'accounts'],
-    properties: {
-      name: { type: 'string', minLength: 1 },
-      key: { type: 'string', minLength: KEY_LENGTH_MIN },
-      certificate: {
-        type: 'string',
-        minLength: 1,
-        description: 'the common name, DNS name, URI or e-mail address in its client certificate, instead of a key',
-      },
-      accounts: {
-        type: 'array',
-        items: { type: 'string', minLength: 1 },
-        description: 'a list of ids of accounts, or ["*"] for every account',
-      },
-      scopes: {
-        type: 'array',
-        minItems: 1,
-        items: { type: 'string' },
-        default: [toScopeWord(Scope.TASKS_READ)],
-        description: `some of: ${GRANTABLE.join(', ')}`,
-      },
-    },
-  },
-} as const;
+const callerKeys = {
+  name: text('the name of the caller', { required: true, minLength: 1 }),
+  key: secret('the key that the caller sends, at least 8 characters, and 32 with the scope `operator`', {
+    minLength: KEY_LENGTH_MIN,
+    absent: 'required without a `certificate`',
+  }),
+  certificate: text('a name in the client certificate of the caller', {
+    minLength: 1,
+    absent: 'none',
+    expects: 'the common name, DNS name, URI or e-mail address in its client certificate, instead of a key',
+  }),
+  accounts: list(
+    'a list of the ids of its accounts, or `["*"]` for every account',
+    text('the id of an account', { minLength: 1 }),
+    { required: true, expects: 'a list of ids of accounts, or ["*"] for every account' },
+  ),
+  scopes: list('what it may do; a caller that names none may read tasks and nothing else', text('a scope'), {
+    default: [toScopeWord(Scope.TASKS_READ)],
+    minItems: 1,
+    expects: `some of: ${GRANTABLE.join(', ')}`,
+  }),
+};
 
-export interface InternalCallerEntry {
-  readonly name: string;
-  readonly key?: string;
-  readonly certificate?: string;
-  readonly accounts: readonly string[];
-  readonly scopes: readonly string[];
-}
+/** The key `internal_callers`. */
+export const internalCallersKey = list('teams that call the services over gRPC', section(callerKeys, {}), {
+  default: [],
+});
+
+export type InternalCallerEntry = EntryOf<typeof callerKeys>;
 
 /** The callers of the checked configuration. Throws a ConfigError for faults that the schema cannot find. */
 export function readInternalCallers(file: ConfigFile, entries: readonly InternalCallerEntry[]): readonly KnownCaller[] {
@@ -65,9 +56,7 @@ export function readInternalCallers(file: ConfigFile, entries: readonly Internal
     if ((IDENTITIES as readonly string[]).includes(entry.name))
       throw fault('name', `${entry.name} is the name of one of the program's own parts; expected another name`);
     return {
-      name: entry.name,
-      key: entry.key === undefined ? undefined : new Secret(entry.key),
-      certificate: entry.certificate,
+      ...readSection(callerKeys, entry, `internal_callers.${index}`),
       accounts: readAccounts(entry, fault),
       scopes: readScopes(file, entry, index),
     };

@@ -1,52 +1,39 @@
 import { ACCESS_MODES } from '@reelgate/platform/log';
-import type { AccessMode, ProgramLog } from '@reelgate/platform/log';
+import { choice, flag, readSection } from '@reelgate/platform/config/settings';
+import type { EntryOf, Section, ValuesOf } from '@reelgate/platform/config/settings';
+import type { ProgramLog } from '@reelgate/platform/log';
 
 /** The program's own keys that a reload applies. */
 export const LIVE_KEYS = ['log', 'diagnosis'] as const;
 
-/** The JSON Schema of these keys. */
-export const liveSchema = {
+export const liveKeys = {
   log: {
-    type: 'object',
-    additionalProperties: false,
-    default: {},
-    properties: {
-      access: {
-        enum: ACCESS_MODES,
-        description: 'the lines of requests and calls: all, errors for those that were refused or failed, or off',
+    access: choice(
+      'the lines of requests and calls that are written: `all`, `errors` for those that were refused or failed, or ' +
+        '`off`',
+      ACCESS_MODES,
+      {
         default: 'all',
+        expects: 'the lines of requests and calls: all, errors for those that were refused or failed, or off',
       },
-    },
+    ),
   },
   diagnosis: {
-    type: 'object',
-    additionalProperties: false,
-    default: {},
-    properties: {
-      profiles: {
-        type: 'boolean',
-        description: 'whether an operator may take profiles; a heap snapshot holds keys and prompts',
-        default: false,
-      },
-    },
+    profiles: flag(
+      'whether an operator may take profiles of the processes; a heap snapshot holds keys and prompts, and stops ' +
+        'the process for a moment, so leave it off except while you need one',
+      { default: false },
+    ),
   },
-} as const;
+} satisfies Readonly<Record<(typeof LIVE_KEYS)[number], Section>>;
 
-export interface LiveSettings {
-  readonly access: AccessMode;
-  /** True if an operator may take profiles of the process. */
-  readonly profiles: boolean;
-}
-
-interface CheckedConfig {
-  readonly log: { readonly access: AccessMode };
-  readonly diagnosis: { readonly profiles: boolean };
-}
+type LiveValues = ValuesOf<typeof liveKeys>;
+export type LiveSettings = LiveValues['log'] & LiveValues['diagnosis'];
 
 /** Reads the settings from a value that the schema has accepted. */
 export function liveSettings(value: unknown): LiveSettings {
-  const { log, diagnosis } = value as CheckedConfig;
-  return { access: log.access, profiles: diagnosis.profiles };
+  const { log, diagnosis } = readSection(liveKeys, value as EntryOf<typeof liveKeys>, '');
+  return { ...log, ...diagnosis };
 }
 
 export interface AppliedSettings {

@@ -1,17 +1,16 @@
 import path from 'node:path';
 import { busSettings } from '@reelgate/platform/bus/bus-settings';
-import type { BusEntry, BusSettings } from '@reelgate/platform/bus/bus-settings';
+import type { BusSettings } from '@reelgate/platform/bus/bus-settings';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
 import type { ConfigFile } from '@reelgate/platform/config/config-file';
 import type { Keys } from '@reelgate/platform/config/config-locations';
-import type { DrainEntry } from '@reelgate/platform/lifecycle/drain-schema';
+import { readSection } from '@reelgate/platform/config/settings';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
 import { grpcConfig } from '@reelgate/platform/rpc/grpc/config';
 import type { GrpcConfig } from '@reelgate/platform/rpc/grpc/config';
 import { parseTarget } from '@reelgate/platform/rpc/grpc/target';
 import type { TargetEntry } from '@reelgate/platform/rpc/grpc/target';
-import { Secret } from '@reelgate/platform/secret';
-import { traceConfig } from '@reelgate/platform/trace/trace-schema';
+import type { Secret } from '@reelgate/platform/secret';
 import type { TraceConfig } from '@reelgate/platform/trace/trace-schema';
 import { parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
@@ -29,9 +28,9 @@ import { readInternalCallers } from './internal-callers.ts';
 import { openOwnAdapters } from './own-adapters.ts';
 import type { CalledService, ServiceName } from '../keys/identities.ts';
 import type { OtherSigningKey } from '../keys/signing-key.ts';
-import type { InternalCallerEntry } from './internal-callers.ts';
 import { liveSettings } from './live-settings.ts';
 import type { LiveSettings } from './live-settings.ts';
+import { programKeys } from './program-schema.ts';
 import { resolvePaths } from './resolve-paths.ts';
 
 export { SERVICE_NAMES } from '../keys/identities.ts';
@@ -117,27 +116,6 @@ export interface ProgramConfig extends LoadedConfig {
   readonly sandboxChannels: readonly string[];
 }
 
-interface CheckedConfig extends ComparedConfig {
-  readonly allowed_hosts: readonly string[];
-  readonly data_dir: string;
-  readonly signing_key?: string;
-  readonly service_key?: string;
-  readonly require_service_key: boolean;
-  readonly other_signing_keys: readonly { readonly key: string; readonly accept: OtherSigningKey['accept'] }[];
-  readonly bus?: BusEntry;
-  readonly internal_callers: readonly InternalCallerEntry[];
-  readonly sandbox?: { readonly listen: string };
-  readonly gateway: ComparedConfig['gateway'] & { readonly drain: DrainEntry };
-  readonly tasks: ComparedConfig['tasks'] & { readonly drain: DrainEntry };
-  readonly billing: ComparedConfig['billing'] & { readonly drain: DrainEntry };
-  readonly media: ComparedConfig['media'] & { readonly blobs?: string; readonly drain: DrainEntry };
-  readonly channels: readonly (ComparedConfig['channels'][number] & {
-    readonly base_url: string;
-    readonly api_key: string;
-    readonly timeouts?: { readonly submit?: string };
-  })[];
-}
-
 /** Reads and checks the configuration. Throws a ConfigError with one line for each refusal: file, line, key. */
 export function readProgramConfig(environment: Readonly<Record<string, string | undefined>>): ProgramConfig {
   const named = environment['REELGATE_CONFIG'];
@@ -149,7 +127,7 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
     ENTRY_KEYS,
   );
   const file = { ...read, value: { ...(read.value as object), adapters: own.list() } };
-  const checked = file.value as unknown as CheckedConfig;
+  const checked = file.value as unknown as ComparedConfig;
   const { refused: faults, warnings } = checkConfig(file, checked);
   const refused = [...faults, ...findUnusableTargets(file, checked.gateway.services, environment)];
   if (refused.length > 0) throw new RefusedConfig(refused, warnings);
@@ -158,8 +136,13 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
 
 /** Reads the program's own keys of a file that the checks have accepted. */
 export function programConfig(file: ConfigFile, warnings: readonly string[]): ProgramConfig {
-  const checked = resolvePaths(file.value as CheckedConfig, (keys, relative) => file.resolve(keys, relative));
+  const checked = resolvePaths(file.value as ComparedConfig, (keys, relative) => file.resolve(keys, relative));
   const sandboxed = checked.channels.filter(({ base_url }) => base_url.endsWith(checked.sandbox?.listen ?? '//'));
+  const { publicUrl, signingKey, otherSigningKeys, serviceKey, isServiceKeyRequired, sandbox, tracing } = readSection(
+    programKeys,
+    checked,
+    '',
+  );
   const grpc = grpcConfig(checked);
   const { connectionAgeMs } = grpc;
   return {
@@ -168,12 +151,12 @@ export function programConfig(file: ConfigFile, warnings: readonly string[]): Pr
       checked.media.blobs === undefined || checked.media.blobs.startsWith('s3://')
         ? checked
         : { ...checked, media: { ...checked.media, blobs: file.resolve(['media', 'blobs'], checked.media.blobs) } },
-    publicUrl: checked.public_url.replace(/\/$/, ''),
+    publicUrl: publicUrl.replace(/\/$/, ''),
     dataDir: file.resolve(['data_dir'], checked.data_dir),
-    signingKey: checked.signing_key === undefined ? undefined : new Secret(checked.signing_key),
-    otherSigningKeys: checked.other_signing_keys.map(({ key, accept }) => ({ key: new Secret(key), accept })),
-    serviceKey: checked.service_key === undefined ? undefined : new Secret(checked.service_key),
-    isServiceKeyRequired: checked.require_service_key,
+    signingKey,
+    otherSigningKeys,
+    serviceKey,
+    isServiceKeyRequired,
     bus: checked.bus === undefined ? undefined : busSettings(checked.bus, newFileResolver(file, ['bus', 'tls'])),
     allowedHosts: readAllowedHosts(checked),
     ports: {
@@ -183,11 +166,11 @@ export function programConfig(file: ConfigFile, warnings: readonly string[]): Pr
     },
     services: readServices(checked, newFileResolver(file, ['gateway', 'services', 'tls'])),
     grpc,
-    tracing: traceConfig(checked),
+    tracing,
     live: liveSettings(checked),
     drains: readDrains(checked),
     internalCallers: readInternalCallers(file, checked.internal_callers),
-    sandbox: checked.sandbox === undefined ? undefined : parseHostPort(checked.sandbox.listen),
+    sandbox: sandbox?.listen,
     sandboxKey: sandboxed[0]?.api_key ?? 'sandbox',
     sandboxChannels: sandboxed.map(({ id }) => id),
     warnings,
@@ -198,7 +181,10 @@ function newFileResolver(file: ConfigFile, section: Keys): ResolveFile {
   return (key, relative) => file.resolve([...section, key], relative);
 }
 
-function readPorts({ listen, http, tls }: ComparedConfig['billing'], resolved: ResolveFile): Ports {
+function readPorts(
+  { listen, http, tls }: Pick<ComparedConfig['billing'], 'listen' | 'http' | 'tls'>,
+  resolved: ResolveFile,
+): Ports {
   return {
     rpc: listen === undefined ? undefined : parseHostPort(listen),
     http: http === undefined ? undefined : parseHostPort(http),
@@ -219,7 +205,7 @@ function readListenerTls(
  * listens.
  */
 function readServices(
-  { gateway: { services }, tasks, billing, media }: CheckedConfig,
+  { gateway: { services }, tasks, billing, media }: ComparedConfig,
   resolved: ResolveFile,
 ): ProgramConfig['services'] {
   const scheme = services.tls === undefined ? 'http' : 'https';

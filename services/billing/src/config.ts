@@ -1,24 +1,190 @@
 import path from 'node:path';
 import { ConfigError } from '@reelgate/platform/config/config-file';
-import { Secret } from '@reelgate/platform/secret';
-import { storeSettings } from '@reelgate/platform/sql/store-settings';
-import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-settings';
+import {
+  address,
+  choice,
+  convert,
+  decimal,
+  list,
+  readSection,
+  secret,
+  section,
+  sectionSchema,
+  text,
+  whole,
+} from '@reelgate/platform/config/settings';
+import type { EntryAt, EntryOf } from '@reelgate/platform/config/settings';
+import { drainKeys } from '@reelgate/platform/config/drain-keys';
+import { storeKeys, storeSettings } from '@reelgate/platform/sql/store-settings';
+import type { StoreSettings } from '@reelgate/platform/sql/store-settings';
+import { listenerTls } from '@reelgate/platform/tls/tls-schema';
 import { parseAmount } from './domain/money.ts';
 import type { Nanos } from './domain/money.ts';
 import { DEFAULT_QUEUE, TOKEN_CLASSES } from './domain/token.ts';
-import type { TokenQueue, TokenRight, WebhookRight } from './domain/token.ts';
 import { canBePriceKey } from './domain/usage.ts';
 import { parseTerms } from './domain/price-terms.ts';
 import type { PriceTerms, TermsEntry } from './domain/price-terms.ts';
 import { discountTerms, parseDiscount, toClassKey } from './domain/price-class.ts';
 import type { ClassDiscounts } from './domain/price-class.ts';
 import type { UpstreamPrices } from './domain/apply-usage.ts';
-import type { AccountEntry, TokenEntry } from './operations/accounts/put-accounts.ts';
+import type { AccountEntry } from './operations/accounts/put-accounts.ts';
+import { priceSchema } from './price-settings.ts';
 import type { PriceEntry } from './store/prices/price-store.ts';
 
-export { billingSchema, termsSchema } from './config-schema.ts';
+export { termsSchema } from './price-settings.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
+
+/** The section `billing`. */
+const billingKeys = {
+  listen: address('the gRPC address', {
+    absent: '`127.0.0.1:9102` for callers',
+    expects: 'the address of its gRPC port',
+  }),
+  http: address('the address of Connect, health and metrics', {
+    absent: 'none',
+    expects: 'the address of its HTTP port',
+  }),
+  tls: listenerTls,
+  drain: drainKeys({ default: '15s' }),
+  ...storeKeys,
+  overrun_factor: whole(
+    'the most times its hold that a task or a call is charged without confirmation by an operator',
+    { default: 10, max: 1_000_000 },
+  ),
+  send_ahead_max: amount(
+    'with the embedded database: the largest hold of a relayed call, in units of its currency, that is only ' +
+      'reserved when the call is sent, and durable before the client sees an answer',
+    { default: '1' },
+  ),
+};
+
+/** An entry of `accounts[].tokens`. */
+const tokenKeys = {
+  key: secret('the key of the token, 8 to 256 visible ASCII characters', {
+    absent: 'the first start makes one',
+    pattern: '^[!-~]{8,256}$',
+    expects: '8 to 256 visible ASCII characters; if empty, the first start makes a key',
+  }),
+  models: list('the models that it may use; `"*"` is every model', text('the id of a model', { minLength: 1 }), {
+    required: true,
+    expects: 'a list of model ids; "*" is every model',
+  }),
+  name: text('its name', { absent: 'none', maxLength: 256 }),
+  limit: amount('the most that it may spend', { absent: 'none' }),
+  confirm_above: amount(
+    'the price above which an order of an agent needs the agreement of a person, a decimal in quotes',
+    {
+      absent: 'none does',
+      expects: 'the price above which an order of an agent needs a person, a decimal in quotes such as "1.00"',
+    },
+  ),
+  limits: section(
+    {
+      creates_per_minute: own('gateway.limits.creates_per_minute'),
+      reads_per_minute: own('gateway.limits.reads_per_minute'),
+      calls_per_minute: own('gateway.limits.calls_per_minute'),
+      in_flight: own('tasks.in_flight.per_token'),
+    },
+    { default: {}, expects: 'limits of its own, such as { creates_per_minute: 600, in_flight: 100 }' },
+  ),
+  webhooks: choice(
+    'what it may do with the webhooks of its account: `write`, `read` or `none`',
+    ['write', 'read', 'none'],
+    { default: 'write', expects: 'what the token may do with webhooks: write, read or none; if empty, write' },
+  ),
+  tokens: choice(
+    'what it may do with the tokens of its account: `write` makes tokens that can do no more than itself, and ' +
+      'revokes what it made; `read` only sees them, without their keys',
+    ['write', 'read', 'none'],
+    {
+      default: 'none',
+      expects: 'what the token may do with the tokens of its account: write, read or none; if empty, none',
+    },
+  ),
+  queue: section(
+    {
+      wait: choice(
+        'for what its creates may wait while the queue is enabled: `channels`, `own_limit` (also for the end of a ' +
+          'task while the token is at `in_flight`), or `none`',
+        ['none', 'channels', 'own_limit'],
+        {
+          default: DEFAULT_QUEUE.wait,
+          expects: 'for what its creates may wait: none, channels or own_limit; if empty, channels',
+        },
+      ),
+      class: choice(
+        'the best class in which its tasks wait: `interactive`, `standard` or `batch`',
+        ['interactive', 'standard', 'batch'],
+        {
+          default: DEFAULT_QUEUE.class,
+          expects: 'the best class of its tasks: interactive, standard or batch; if empty, standard',
+        },
+      ),
+    },
+    { default: {}, expects: 'how its tasks wait for a channel, such as { wait: own_limit, class: batch }' },
+  ),
+  expires: convert(
+    text('a date, or a time with its zone', {
+      as: 'expiresAt',
+      absent: 'never',
+      pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2}))?$',
+      expects: 'a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z',
+    }),
+    readTime,
+  ),
+};
+
+/** The key `accounts`. */
+const accountsKey = list(
+  'the accounts and their tokens',
+  section(
+    {
+      id: text('the id of the account', {
+        required: true,
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+        expects: '1 to 64 letters, digits, dots, hyphens or underscores, a letter or digit first',
+      }),
+      currency: text('an ISO 4217 code', {
+        default: 'USD',
+        pattern: '^[A-Z]{3}$',
+        expects: 'an ISO 4217 code such as USD',
+      }),
+      credit: amount('the first balance', { default: '0' }),
+      tokens: list('its tokens', section(tokenKeys, { expects: 'a token such as { models: ["*"] }' }), {
+        default: [],
+        expects: 'a list of tokens',
+      }),
+      upstream_accounts: list(
+        'the upstream accounts whose files the account may use',
+        text('an upstream account', { minLength: 1 }),
+        { default: [], expects: 'a list of upstream accounts whose files the account can refer to' },
+      ),
+    },
+    { expects: 'an account such as { id: demo, credit: "100.00", tokens: [{ models: ["*"] }] }' },
+  ),
+  { default: [], expects: 'a list of accounts' },
+);
+
+/** The configuration keys that billing owns. */
+export const billingSchema = {
+  billing: { ...sectionSchema(billingKeys), default: {}, description: 'the settings of the billing service' },
+  prices: {
+    type: 'object',
+    description: 'prices by key, such as Alpha-H3: { per_second: "0.08" }',
+    default: {},
+    additionalProperties: priceSchema,
+  },
+  accounts: accountsKey.schema,
+};
+
+function amount<const O extends NonNullable<Parameters<typeof decimal>[1]>>(about: string, options: O) {
+  return convert(decimal(about, options), readAmount);
+}
+
+function own(replaced: string) {
+  return whole(`replaces \`${replaced}\``, { absent: `\`${replaced}\`` });
+}
 
 export interface BillingConfig {
   readonly store: StoreSettings;
@@ -33,11 +199,15 @@ export interface BillingConfig {
   readonly upstreamPrices: UpstreamPrices;
 }
 
+/** The sections as the checked file has them. */
+export type BillingEntry = EntryOf<typeof billingKeys>;
+export type AccountsEntry = EntryAt<typeof accountsKey>;
+
 /** The value after the schema check. */
 interface CheckedConfig {
-  readonly billing: StoreEntry & { readonly overrun_factor: number; readonly send_ahead_max: string };
+  readonly billing: BillingEntry;
   readonly prices: Readonly<Record<string, CheckedPrice>>;
-  readonly accounts: readonly CheckedAccount[];
+  readonly accounts: AccountsEntry;
   readonly models?: Readonly<Record<string, unknown>>;
   readonly channels?: readonly CheckedChannel[];
 }
@@ -48,31 +218,6 @@ interface CheckedChannel {
   readonly id: string;
   readonly models: Readonly<Record<string, string>>;
   readonly upstream_prices?: Readonly<Record<string, TermsEntry>>;
-}
-
-interface CheckedAccount {
-  readonly id: string;
-  readonly currency: string;
-  readonly credit: string;
-  readonly tokens: readonly CheckedToken[];
-}
-
-interface CheckedToken {
-  readonly key?: string;
-  readonly models: readonly string[];
-  readonly name?: string;
-  readonly limit?: string;
-  readonly confirm_above?: string;
-  readonly expires?: string;
-  readonly limits?: {
-    readonly creates_per_minute?: number;
-    readonly reads_per_minute?: number;
-    readonly calls_per_minute?: number;
-    readonly in_flight?: number;
-  };
-  readonly webhooks?: WebhookRight;
-  readonly tokens?: TokenRight;
-  readonly queue?: Partial<TokenQueue>;
 }
 
 type Path = readonly (string | number)[];
@@ -98,16 +243,15 @@ export function billingConfig(value: unknown): BillingConfig {
     ),
     'a key that no other token has',
   );
+  const { url, postgres, mode, overrunFactor, sendAheadMax } = readSection(billingKeys, billing, 'billing');
   return {
-    store: storeSettings(billing, { name: 'billing', migrations: MIGRATIONS }),
-    overrunFactor: billing.overrun_factor,
-    sendAheadMax: readAmount(billing.send_ahead_max, ['billing', 'send_ahead_max']),
+    store: storeSettings({ url, postgres, mode }, { name: 'billing', migrations: MIGRATIONS }),
+    overrunFactor,
+    sendAheadMax,
     prices: Object.entries(prices).flatMap(([key, price]) => priceEntries(prices, key, price)),
-    accounts: accounts.map(({ id, currency, credit, tokens }, at) => ({
-      id,
-      currency,
-      credit: readAmount(credit, ['accounts', at, 'credit']),
-      tokens: tokens.map((token, index) => tokenEntry(token, ['accounts', at, 'tokens', index])),
+    accounts: accountsKey.read(accounts, 'accounts').map(({ upstreamAccounts: _ofTasks, tokens, ...account }) => ({
+      ...account,
+      tokens: tokens.map((token) => ({ ...token, name: token.name ?? '' })),
     })),
     models: new Set(named.map(({ model }) => model)),
     upstreamPrices: new Map(channels.map((channel, at) => [channel.id, upstreamTerms(channel, ['channels', at])])),
@@ -134,30 +278,6 @@ function priceEntries(
     return [{ key: classKey, terms: discountTerms(terms, discount) }];
   });
   return [{ key, terms }, ...ofClasses];
-}
-
-function tokenEntry(
-  { key, models, name = '', limit, expires, limits = {}, webhooks = 'write', tokens = 'none', ...more }: CheckedToken,
-  path: Path,
-): TokenEntry {
-  const { queue, confirm_above: confirmAbove } = more;
-  return {
-    key: key === undefined ? undefined : new Secret(key),
-    models,
-    name,
-    limit: limit === undefined ? undefined : readAmount(limit, [...path, 'limit']),
-    expiresAt: expires === undefined ? undefined : readTime(expires, [...path, 'expires']),
-    limits: {
-      createsPerMinute: limits.creates_per_minute,
-      readsPerMinute: limits.reads_per_minute,
-      callsPerMinute: limits.calls_per_minute,
-      inFlight: limits.in_flight,
-    },
-    webhooks,
-    tokens,
-    queue: { ...DEFAULT_QUEUE, ...queue },
-    confirmAbove: confirmAbove === undefined ? undefined : readAmount(confirmAbove, [...path, 'confirm_above']),
-  };
 }
 
 function upstreamTerms(
@@ -207,7 +327,7 @@ function assertTerms(entry: TermsEntry, path: Path): void {
 
 /** Each string of a price is a decimal. */
 function assertAmounts(entry: unknown, path: Path): void {
-  if (typeof entry === 'string') readAmount(entry, path);
+  if (typeof entry === 'string') readAmount(entry, path.join('.'));
   if (typeof entry !== 'object' || entry === null) return;
   for (const [key, inner] of Object.entries(entry)) assertAmounts(inner, [...path, key]);
 }
@@ -218,19 +338,19 @@ function assertHoldApplies({ hold, per_million_tokens: tokens, per_second: secon
     throw toConfigError(path, 'expected per_million_tokens or per_second beside hold');
 }
 
-function readAmount(text: string, path: Path): Nanos {
-  const nanos = parseAmount(text);
-  if (nanos === undefined) throw toConfigError(path, 'expected at most "1000000000"');
+function readAmount(decimalText: string, at: string): Nanos {
+  const nanos = parseAmount(decimalText);
+  if (nanos === undefined) throw new ConfigError(`${at}: expected at most "1000000000"`);
   return nanos;
 }
 
 /** A day without a time means midnight UTC. Refuses a day that does not exist, such as 2027-02-30. */
-function readTime(text: string, path: Path): number {
-  const ms = Date.parse(text);
-  const day = text.slice(0, 'yyyy-mm-dd'.length);
+function readTime(time: string, at: string): number {
+  const ms = Date.parse(time);
+  const day = time.slice(0, 'yyyy-mm-dd'.length);
   const midnight = Date.parse(`${day}T00:00:00Z`);
   if (Number.isNaN(ms) || Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day))
-    throw toConfigError(path, 'expected a day that exists, such as 2027-01-31');
+    throw new ConfigError(`${at}: expected a day that exists, such as 2027-01-31`);
   return ms;
 }
 

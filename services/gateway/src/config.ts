@@ -1,176 +1,189 @@
-import { Secret } from '@reelgate/platform/secret';
-import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
-import type { HostPort } from '@reelgate/platform/config/units';
+import {
+  address,
+  bytes,
+  choice,
+  convert,
+  custom,
+  decimal,
+  duration,
+  flag,
+  list,
+  readSection,
+  secret,
+  section,
+  sectionSchema,
+  text,
+  whole,
+} from '@reelgate/platform/config/settings';
+import type { EntryAt, EntryOf, ValuesOf } from '@reelgate/platform/config/settings';
+import { drainKeys } from '@reelgate/platform/config/drain-keys';
 import { targetSchema } from '@reelgate/platform/rpc/grpc/target';
-import { drainSchema } from '@reelgate/platform/lifecycle/drain-schema';
-import { clientTlsSchema } from '@reelgate/platform/tls/tls-schema';
+import type { TargetEntry } from '@reelgate/platform/rpc/grpc/target';
+import { clientTls } from '@reelgate/platform/tls/tls-schema';
 import type { Operator } from './console-server/session/operators-in-use.ts';
 import { ROLES } from './domain/operator-role.ts';
-import type { Role } from './domain/operator-role.ts';
 import { isRelayChannel, relayChannelSettings } from './relay/channels/relay-channel-config.ts';
 import type { RelayChannelSettings } from './relay/channels/relay-channel-config.ts';
-import { realtimeProperties, realtimeSettings } from './relay/realtime/realtime-settings.ts';
-import type { CheckedRealtime, RealtimeSettings } from './relay/realtime/realtime-settings.ts';
-import { corsProperties } from './http/cors-settings.ts';
-import type { CorsSettings } from './http/cors-settings.ts';
+import { realtimeKeys } from './relay/realtime/realtime-settings.ts';
+import { corsKeys } from './http/cors-settings.ts';
 import type { Catalogue } from './domain/catalogue.ts';
 import { chooseDefaults } from './domain/model-defaults.ts';
 import type { Model } from './domain/model-defaults.ts';
-import type { RateLimits } from './domain/rate-limits.ts';
 
-/** The JSON Schema of the operators, who sign in at the console of the admin port. */
-export const operatorsSchema = {
-  type: 'array',
+/** An entry of `operators`, who sign in at the console of the admin port. */
+const operatorKeys = {
+  name: text('what acts are recorded with', { required: true, minLength: 1, maxLength: 64 }),
+  // the program checks the length, because its message names the operator
+  key: secret('what the operator signs in with, at least 32 characters; `openssl rand -base64 32` makes one', {
+    required: true,
+    minLength: 1,
+    maxLength: 256,
+    expects: 'from 32 to 256 characters',
+  }),
+  role: choice(
+    '`viewer` reads; `operator` also decides over attention and pauses, resumes and tests channels; `treasurer` ' +
+      'also credits accounts, makes, limits and revokes tokens, and checks the ledger',
+    ROLES,
+    { default: 'viewer', expects: `one of ${ROLES.join(', ')}; each may do all that the ones before it may` },
+  ),
+};
+
+/** The key `operators`. */
+export const operatorsKey = list('people who sign in at the operator console', section(operatorKeys, {}), {
   default: [],
-  items: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['name', 'key'],
-    properties: {
-      name: { type: 'string', minLength: 1, maxLength: 64, description: 'what acts are recorded with' },
-      // the program checks the length, because its message names the operator
-      key: { type: 'string', minLength: 1, maxLength: 256, description: 'from 32 to 256 characters' },
-      role: {
-        enum: ROLES,
-        default: 'viewer',
-        description: `one of ${ROLES.join(', ')}; each may do all that the ones before it may`,
-      },
-    },
-  },
-} as const;
+  absent: 'none; on a loopback address the operator `local`',
+});
 
 export { listOperators as operatorsOf } from './console-server/session/operators-in-use.ts';
-export { relayChannelSchema } from './relay/channels/relay-channel-config.ts';
+export { relayChannelEndpoints, relayChannelKeys } from './relay/channels/relay-channel-config.ts';
 export { listPriceKeys as relayPriceKeys } from './relay/charges/call-charges.ts';
 
 const TRUSTED_PROXIES_MAX = 64;
-const COUNT_MAX = 2 ** 31 - 1;
 /** Twice the streams and waits that one busy program has open. */
 const CONNECTIONS_PER_SOURCE = 2000;
 /** Billionths of a unit of currency. */
 const NANOS = 1e9;
 
-const address = (fallback?: string): object => ({
-  type: 'string',
-  format: 'host-port',
-  ...(fallback === undefined ? {} : { default: fallback }),
-});
-const count = (fallback: number): object => ({
-  type: 'integer',
-  minimum: 1,
-  maximum: COUNT_MAX,
-  default: fallback,
-  description: `a whole number from 1 to ${COUNT_MAX}`,
-});
-const section = (properties: object): object => ({
-  type: 'object',
-  additionalProperties: false,
-  default: {},
-  properties,
-});
+/** The section `gateway`. */
+const gatewayKeys = {
+  listen: address('the public address', { default: '127.0.0.1:8080' }),
+  admin: address(
+    'the address of health and metrics, and of `reelgate doctor` and `reelgate profile` for callers with the scope ' +
+      '`operator`',
+    { absent: 'metrics on the public port, for loopback alone' },
+  ),
+  trusted_proxies: list(
+    'the proxies whose `X-Forwarded-For` is believed, as addresses and networks such as `10.0.0.0/8`; none: a ' +
+      'request comes from the address of its connection',
+    custom('an address or a network', { type: 'string', format: 'network' }, {}, (network: string) => network),
+    { default: [], maxItems: TRUSTED_PROXIES_MAX, expects: 'the proxies whose X-Forwarded-For is believed' },
+  ),
+  admin_url: text('the address of the admin port for browsers, if a proxy is before it', {
+    absent: 'the port itself, plain http',
+    pattern: '^https?://[^\\s/]+(/[^\\s?#]*)?$',
+    expects: 'the address of the admin port for browsers, such as https://ops.example.com, without a query',
+  }),
+  redis: secret(
+    '`redis://…`, or `rediss://…` for TLS: replicas share their rate counters, and the limits and circuits of relay ' +
+      'channels, there',
+    {
+      absent: 'each process counts on its own',
+      pattern: '^rediss?://',
+      expects: 'a Redis address such as redis://127.0.0.1:6379',
+    },
+  ),
+  limits: {
+    body: bytes('the largest body of a request', { default: '64MiB', min: '1B' }),
+    creates_per_minute: whole('creates of tasks, by token', { default: 60 }),
+    reads_per_minute: whole('reads of tasks, lists and results, by token', { default: 600 }),
+    calls_per_minute: whole('synchronous and asynchronous calls, by token', { default: 600 }),
+  },
+  connections: {
+    per_source: whole('the connections to the public address that one source address has open at a time', {
+      default: CONNECTIONS_PER_SOURCE,
+    }),
+  },
+  bodies: {
+    memory: bytes('the bytes of all request bodies in memory, at least two of the largest', {
+      default: '256MiB',
+      as: 'bytesMax',
+    }),
+    idle: duration('how long a body may be silent, or behind its least speed', { default: '15s' }),
+    least_speed: bytes('the bytes of a body that must arrive in a second', {
+      default: '2KiB',
+      as: 'bytesPerSecondMin',
+    }),
+  },
+  send_beside_max: convert(
+    decimal(
+      'the largest hold of a relayed call, in units of its currency, that may be sent beside its hold, when billing ' +
+        'is as good as certain to take it',
+      {
+        default: '0.1',
+        as: 'sendBesideMaxNanos',
+        expects: 'the largest hold of a relayed call that may be sent while billing still reserves it, such as "0.10"',
+      },
+    ),
+    (amount) => Number(amount) * NANOS,
+  ),
+  drain: drainKeys({ default: '90s' }),
+  batches: flag(
+    'whether clients have files (`/v1/files`) and batches (`/v1/batches`); without them these routes answer 501',
+    { default: false, as: 'hasBatches' },
+  ),
+  realtime: realtimeKeys,
+  async: section(
+    {
+      workers: whole('asynchronous calls that one gateway makes at a time; 0: it makes none', { default: 8, min: 0 }),
+      drain: duration('how long a stop waits for asynchronous calls', { default: '20s' }),
+    },
+    { default: {}, as: 'jobs' },
+  ),
+  webhooks: {
+    workers: whole(
+      'receivers of webhooks that one gateway delivers to at a time, with up to four requests to each; 0: it ' +
+        'delivers none',
+      { default: 256, min: 0 },
+    ),
+    drain: duration(
+      'how long a stop waits for running requests to receivers, which last 15 seconds at most; one that is cut off ' +
+        'is sent again',
+      { default: '5s' },
+    ),
+  },
+  cors: corsKeys,
+  mcp: flag('whether agents have tools at `/mcp` of the public address', { default: true, as: 'isForAgents' }),
+  console: {
+    clients: flag('whether clients have a console at `/console` of the public address', {
+      default: true,
+      as: 'isForClients',
+    }),
+    session: duration('how long a session of a console lasts unless it is ended earlier', { default: '12h' }),
+  },
+  // The program reads these addresses. It reaches a service without one where that service listens.
+  services: {
+    tasks: target('tasks', '127.0.0.1:9101'),
+    billing: target('billing', '127.0.0.1:9102'),
+    media: target('media', '127.0.0.1:9103'),
+    media_http: address('the address where media serves bytes in another process; a name may have several replicas', {
+      absent: '`media.http` if it is an address to call, else `127.0.0.1:9113`',
+    }),
+    tls: clientTls,
+  },
+};
+
+function target(service: string, byDefault: string) {
+  return custom(
+    `where the ${service} service in another process is called over gRPC: \`host:port\`, a gRPC target or a list ` +
+      'of addresses',
+    targetSchema,
+    { absent: `\`${service}.listen\` if it is an address to call, else \`${byDefault}\`` },
+    (entry: TargetEntry) => entry,
+  );
+}
 
 /** The JSON Schema of the configuration key that this service owns. */
-export const gatewaySchema = {
-  gateway: section({
-    listen: address('127.0.0.1:8080'),
-    admin: address(),
-    trusted_proxies: {
-      type: 'array',
-      default: [],
-      maxItems: TRUSTED_PROXIES_MAX,
-      items: { type: 'string', format: 'network' },
-      description: 'the proxies whose X-Forwarded-For is believed',
-    },
-    admin_url: {
-      type: 'string',
-      pattern: '^https?://[^\\s/]+(/[^\\s?#]*)?$',
-      description: 'the address of the admin port for browsers, such as https://ops.example.com, without a query',
-    },
-    redis: { type: 'string', pattern: '^rediss?://', description: 'a Redis address such as redis://127.0.0.1:6379' },
-    limits: section({
-      body: { type: 'string', format: 'bytes', default: '64MiB' },
-      creates_per_minute: count(60),
-      reads_per_minute: count(600),
-      calls_per_minute: count(600),
-    }),
-    connections: section({ per_source: count(CONNECTIONS_PER_SOURCE) }),
-    bodies: section({
-      memory: {
-        type: 'string',
-        format: 'bytes',
-        default: '256MiB',
-        description: 'the bytes of all request bodies in memory, and at least two of the largest',
-      },
-      idle: {
-        type: 'string',
-        format: 'duration',
-        default: '15s',
-        description: 'how long a body may be silent, or behind its least speed',
-      },
-      least_speed: {
-        type: 'string',
-        format: 'bytes',
-        default: '2KiB',
-        description: 'the bytes of a body that must arrive in a second',
-      },
-    }),
-    send_beside_max: {
-      type: 'string',
-      format: 'decimal',
-      default: '0.1',
-      description:
-        'the largest hold of a relayed call that may be sent while billing still reserves it, such as "0.10"',
-    },
-    drain: drainSchema('90s'),
-    batches: {
-      type: 'boolean',
-      default: false,
-      description: 'whether clients have files and batches; without them /v1/files answers 501',
-    },
-    realtime: section(realtimeProperties),
-    async: section({
-      workers: { ...count(8), minimum: 0, description: `a whole number from 0 to ${COUNT_MAX}` },
-      drain: { type: 'string', format: 'duration', default: '20s' },
-    }),
-    webhooks: section({
-      workers: { ...count(256), minimum: 0, description: `a whole number from 0 to ${COUNT_MAX}` },
-      drain: { type: 'string', format: 'duration', default: '5s' },
-    }),
-    cors: section(corsProperties),
-    mcp: {
-      type: 'boolean',
-      default: true,
-      description: 'whether agents have tools at /mcp of the public port',
-    },
-    console: section({
-      clients: {
-        type: 'boolean',
-        default: true,
-        description: 'whether clients have a console at /console of the public port',
-      },
-      session: { type: 'string', format: 'duration', default: '12h' },
-    }),
-    // The program reads these addresses. It reaches a service without one where that service listens.
-    services: section({
-      tasks: targetSchema,
-      billing: targetSchema,
-      media: targetSchema,
-      media_http: address(),
-      tls: clientTlsSchema,
-    }),
-  }),
-} as const;
-
-export interface GatewayLimits extends RateLimits {
-  readonly bodyBytes: number;
-}
-
-/** The bounds on all request bodies together, and how slowly one may arrive. */
-export interface BodySettings {
-  readonly bytesMax: number;
-  readonly idleMs: number;
-  readonly bytesPerSecondMin: number;
-}
+export const gatewaySchema = { gateway: { ...sectionSchema(gatewayKeys), default: {} } };
 
 /** The part of the shared lists of models and channels that the gateway uses. A reload can change it. */
 export interface GatewayCatalogue extends Catalogue {
@@ -178,47 +191,20 @@ export interface GatewayCatalogue extends Catalogue {
   readonly relay: readonly RelayChannelSettings[];
 }
 
-export interface GatewayConfig {
-  readonly listen: HostPort;
-  /** The address of the admin port; undefined if there is none. */
-  readonly admin: HostPort | undefined;
-  /** Addresses and networks of proxies, which say where a request comes from. */
-  readonly trustedProxies: readonly string[];
-  /** The address of the admin port for browsers; undefined if it is that of the port itself. */
-  readonly adminUrl: string | undefined;
-  /** The address of Redis; undefined if each process counts requests on its own. */
-  readonly redis: Secret | undefined;
+export type GatewayEntry = EntryOf<typeof gatewayKeys>;
+type GatewayValues = ValuesOf<typeof gatewayKeys>;
+
+export interface GatewayConfig extends Omit<GatewayValues, 'console' | 'drain' | 'services'> {
   /** The longest wait for Redis. The file cannot set it; a test on a busy machine does. */
   readonly redisDeadlineMs?: number;
-  readonly limits: GatewayLimits;
-  /** The most connections that one source address has open at once. */
-  readonly connectionsPerSource: number;
-  readonly bodies: BodySettings;
-  /** The largest hold, in billionths, that a call may be sent beside. */
-  readonly sendBesideMaxNanos: number;
-  /** True if clients have files and batches. */
-  readonly hasBatches: boolean;
-  readonly realtime: RealtimeSettings;
-  /** The number of workers for asynchronous calls, and the longest wait of a stop for them. */
-  readonly jobs: { readonly workers: number; readonly drainMs: number };
-  /** The number of receivers that webhooks are delivered to at once, and the longest wait of a stop for attempts. */
-  readonly webhooks: { readonly workers: number; readonly drainMs: number };
-  /** The pages of other origins that may use the public port. */
-  readonly cors: CorsSettings;
-  /** True if the public port has the tools for agents. */
-  readonly isForAgents: boolean;
   readonly console: ConsoleConfig;
   readonly catalogue: GatewayCatalogue;
 }
 
-export interface ConsoleConfig {
-  /** True if the public port has the console for clients. */
-  readonly isForClients: boolean;
-  /** The duration of a session in milliseconds. */
-  readonly sessionMs: number;
+export type ConsoleConfig = GatewayValues['console'] & {
   /** The operators who may sign in at the operator console. */
   readonly operators: readonly Operator[];
-}
+};
 
 interface CheckedModel {
   readonly duration: readonly [number, number];
@@ -235,89 +221,22 @@ interface CheckedChannel {
 }
 
 interface CheckedConfig {
-  readonly gateway: {
-    readonly listen: string;
-    readonly admin?: string;
-    readonly trusted_proxies: readonly string[];
-    readonly admin_url?: string;
-    readonly redis?: string;
-    readonly limits: {
-      readonly body: string;
-      readonly creates_per_minute: number;
-      readonly reads_per_minute: number;
-      readonly calls_per_minute: number;
-    };
-    readonly connections: { readonly per_source: number };
-    readonly bodies: { readonly memory: string; readonly idle: string; readonly least_speed: string };
-    readonly send_beside_max: string;
-    readonly batches: boolean;
-    readonly realtime: CheckedRealtime;
-    readonly async: { readonly workers: number; readonly drain: string };
-    readonly webhooks: { readonly workers: number; readonly drain: string };
-    readonly cors: CorsSettings;
-    readonly mcp: boolean;
-    readonly console: { readonly clients: boolean; readonly session: string };
-  };
-  readonly operators?: readonly { readonly name: string; readonly key: string; readonly role: Role }[];
+  readonly gateway: GatewayEntry;
+  readonly operators?: EntryAt<typeof operatorsKey>;
   readonly models?: Readonly<Record<string, CheckedModel>>;
   readonly channels?: readonly CheckedChannel[];
 }
 
 /** Reads the settings from a value that the schema has accepted. */
 export function gatewayConfig(value: unknown): GatewayConfig {
-  const {
-    listen,
-    admin,
-    trusted_proxies: trustedProxies,
-    admin_url: adminUrl,
-    redis,
-    limits,
-    connections,
-    bodies,
-    send_beside_max: besideMax,
-    batches: hasBatches,
-    realtime,
-    async: jobs,
-    webhooks,
-    cors,
-    mcp: isForAgents,
-    console: pages,
-  } = (value as CheckedConfig).gateway;
+  const { gateway, operators = [] } = value as CheckedConfig;
+  const { drain: _drain, services: _services, ...values } = readSection(gatewayKeys, gateway, 'gateway');
+  const { bodies, limits } = values;
   return {
-    listen: readHostPort(listen),
-    admin: admin === undefined ? undefined : readHostPort(admin),
-    trustedProxies,
-    adminUrl,
-    redis: redis === undefined ? undefined : new Secret(redis),
-    limits: {
-      bodyBytes: parseBytes(limits.body) ?? 0,
-      createsPerMinute: limits.creates_per_minute,
-      readsPerMinute: limits.reads_per_minute,
-      callsPerMinute: limits.calls_per_minute,
-    },
-    connectionsPerSource: connections.per_source,
-    bodies: {
-      // two of the largest always fit
-      bytesMax: Math.max(parseBytes(bodies.memory) ?? 0, 2 * (parseBytes(limits.body) ?? 0)),
-      idleMs: parseDuration(bodies.idle) ?? 0,
-      bytesPerSecondMin: parseBytes(bodies.least_speed) ?? 0,
-    },
-    sendBesideMaxNanos: Number(besideMax) * NANOS,
-    hasBatches,
-    realtime: realtimeSettings(realtime),
-    jobs: { workers: jobs.workers, drainMs: parseDuration(jobs.drain) ?? 0 },
-    webhooks: { workers: webhooks.workers, drainMs: parseDuration(webhooks.drain) ?? 0 },
-    cors: { origins: cors.origins, links: cors.links },
-    isForAgents,
-    console: {
-      isForClients: pages.clients,
-      sessionMs: parseDuration(pages.session) ?? 0,
-      operators: ((value as CheckedConfig).operators ?? []).map(({ name, key, role }) => ({
-        name,
-        role,
-        key: new Secret(key),
-      })),
-    },
+    ...values,
+    // two of the largest always fit
+    bodies: { ...bodies, bytesMax: Math.max(bodies.bytesMax, 2 * limits.bodyBytes) },
+    console: { ...values.console, operators: operatorsKey.read(operators, 'operators') },
     catalogue: readCatalogue(value),
   };
 }
@@ -336,10 +255,4 @@ export function readCatalogue(value: unknown): GatewayCatalogue {
 function toModel({ duration: [min, max], resolutions, ratios, defaults }: CheckedModel): Model {
   const model = { duration: { min, max }, resolutions, ratios };
   return { ...model, defaults: chooseDefaults(model, defaults) };
-}
-
-function readHostPort(text: string): HostPort {
-  const parsed = parseHostPort(text);
-  if (parsed === undefined) throw new Error(`expected host:port, got ${text}`);
-  return parsed;
 }

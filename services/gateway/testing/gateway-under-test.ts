@@ -19,7 +19,7 @@ import type { Tracing } from '@reelgate/platform/trace/trace';
 import { NO_TRACING } from '@reelgate/platform/trace/trace';
 import { openGatewayPorts, startGateway } from '../src/app.ts';
 import type { RunningGateway } from '../src/app.ts';
-import { gatewayConfig, gatewaySchema, operatorsSchema } from '../src/config.ts';
+import { gatewayConfig, gatewaySchema, operatorsKey } from '../src/config.ts';
 import type { CheckedRelayChannel } from '../src/relay/channels/relay-channel-config.ts';
 import { fakeAccounts } from './fake-accounts.ts';
 import type { FakeAccounts } from './fake-accounts.ts';
@@ -127,7 +127,7 @@ const MODELS = {
 const SCHEMA = {
   type: 'object',
   additionalProperties: true,
-  properties: { ...gatewaySchema, operators: operatorsSchema },
+  properties: { ...gatewaySchema, operators: operatorsKey.schema },
 };
 
 /** The configuration as a program gives it to the gateway: read by the schema, which fills in the defaults. */

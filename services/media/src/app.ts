@@ -179,7 +179,8 @@ function buildMedia(
     fetcher,
     parsers: parsers.references,
     thumbnails,
-    redraw: config.stagedRedraw ? redraw : undefined,
+    stagedLifetimeMs: config.staged.lifetimeMs,
+    redraw: config.staged.redraw ? redraw : undefined,
   };
 
   const flights = singleFlight<MediaObject>();
@@ -231,7 +232,7 @@ function buildMedia(
           ),
         ingest: (order, signal) => flights.run(`ingest ${order.taskId}`, () => ingest(order), signal),
         link: (object) =>
-          linkObject({ ...deps, presigned: config.stagedPresigned ?? isReachable(config.blobs) }, object),
+          linkObject({ ...deps, presigned: config.staged.presigned ?? isReachable(config.blobs) }, object),
       }),
       operatorServiceBinding(deps),
       fileServiceBinding(deps),

@@ -1,222 +1,180 @@
 import path from 'node:path';
 import { ConfigError } from '@reelgate/platform/config/config-file';
-import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
+import {
+  address,
+  bytes,
+  choice,
+  duration,
+  flag,
+  readSection,
+  secret,
+  section,
+  sectionSchema,
+  text,
+  whole,
+} from '@reelgate/platform/config/settings';
+import type { EntryOf, ValuesOf } from '@reelgate/platform/config/settings';
+import { parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
-import { Secret } from '@reelgate/platform/secret';
-import { storeSettings } from '@reelgate/platform/sql/store-settings';
+import { drainKeys } from '@reelgate/platform/config/drain-keys';
+import { storeKeys, storeSettings } from '@reelgate/platform/sql/store-settings';
 import type { StoreSettings } from '@reelgate/platform/sql/store-settings';
+import { listenerTls } from '@reelgate/platform/tls/tls-schema';
 import type { BlobsConfig } from './blobs/blob-folder.ts';
-import { parseS3Address } from './blobs/s3-address.ts';
-import type { S3Credentials } from './blobs/s3-address.ts';
-import { ADDRESS_AND_PORT, DNS_SERVER, RECEIVER } from './config-schema.ts';
-import type { AllowEntry, CheckedConfig, CheckedS3, Values } from './config-schema.ts';
-import type { Category } from './domain/media-rules.ts';
-import type { FileSettings } from './operations/files/keep-files.ts';
-import { isAddress } from './fetch/addresses/address-policy.ts';
-import type { FetchConfig, FetchException } from './fetch/fetch-settings.ts';
-import type { ConfinementLevel } from './probe/confinement/levels.ts';
-
-export { mediaSchema } from './config-schema.ts';
+import { S3_PATTERN, parseS3Address } from './blobs/s3-address.ts';
+import { fetchKeys } from './fetch/fetch-settings.ts';
+import { fileKeys } from './operations/files/file-settings.ts';
+import { CONFINEMENT_LEVELS } from './probe/confinement/levels.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
-const DNS_PORT = 53;
-/** The largest input of a batch by OpenAI's contract. */
-const FILE_BYTES_MAX = 200 * 1024 * 1024;
+const RECEIVER = 'a host and a port such as hooks.internal:8443 or 127.0.0.1:9000';
 
-export interface ProbeConfig {
-  readonly timeoutMs: number;
-  readonly heapBytes: number;
-  /** All memory of a parser's process, the JavaScript heap included. */
-  readonly memoryBytes: number;
-  readonly pixelsMax: number;
-  /** The workers for references, and those for results. */
-  readonly workers: number;
-  readonly resultWorkers: number;
-  /** The most files that wait for a worker. */
-  readonly queueMax: number;
-  readonly queuePerAccountMax: number;
-  /** The weakest level that the service starts with. */
-  readonly leastConfinement: ConfinementLevel;
-}
+/** The section `media`. */
+const mediaKeys = {
+  listen: address('the address of the gRPC port', { absent: '`127.0.0.1:9103` for callers' }),
+  http: address('the address of the port for `/bytes`, `/ximg`, health and metrics', {
+    absent: '`127.0.0.1:9113` for callers',
+  }),
+  tls: listenerTls,
+  drain: drainKeys({ default: '90s' }),
+  ...storeKeys,
+  blobs: text(
+    'the path of a folder, or `s3://bucket/folder?endpoint=…&public_endpoint=…&region=…&path_style=true&ca=…`',
+    {
+      absent: 'a folder in `data_dir`',
+      pattern: `^((?!s3:).*|${S3_PATTERN})$`,
+      expects:
+        'the path of a folder, or s3://bucket/folder?endpoint=…&public_endpoint=…&region=…&path_style=true&' +
+        'ca=…; empty: a folder in data_dir',
+    },
+  ),
+  s3: section(
+    {
+      access_key_id: s3Key('the id of the key of the bucket', { required: true }),
+      secret_access_key: s3Key('the key of the bucket', { required: true }),
+      session_token: s3Key('the token of a temporary key', {}),
+    },
+    {},
+  ),
+  ffmpeg: text('the absolute path of an `ffmpeg` for thumbnails, or `off`; a path that leads to none ends the start', {
+    absent: 'the one on the PATH, if there is one',
+    pattern: '^(off|/.+)$',
+    expects: 'the absolute path of an ffmpeg, or off; empty: the one on the PATH',
+  }),
+  results: {
+    lifetime: duration('how long results are kept', { default: '7d', min: '1ms' }),
+    max_bytes: bytes('the largest result', { default: '2GiB', min: '1B', as: 'bytesMax' }),
+    parallel: whole('the results that are fetched at one time', { default: 64 }),
+    total: duration('the longest fetch of a result', { default: '15m', min: '1ms' }),
+    redirect: flag('whether clients are sent to the bucket', { default: false }),
+  },
+  staged: {
+    lifetime: duration('how long frozen inputs are kept', { default: '8d' }),
+    presigned: flag('whether channels read frozen inputs in the bucket', {
+      absent: 'true if the bucket has a public address',
+    }),
+    redraw: flag('whether images are redrawn before a channel gets them', { default: true }),
+  },
+  inline: {
+    lifetime: duration('how long inline bytes that nothing removes are kept', { default: '1h' }),
+    max_bytes: bytes('the inline bytes of one medium', { default: '64MiB', min: '1B', as: 'bytesMax' }),
+    per_account: bytes('the inline bytes of an account at one time, at least `inline.max_bytes`', {
+      default: '512MiB',
+      as: 'accountBytesMax',
+    }),
+  },
+  files: fileKeys,
+  limits: section(
+    {
+      image: bytes('the largest image', { default: '30MiB', min: '1B', as: 'image' }),
+      video: bytes('the largest video', { default: '50MiB', min: '1B', as: 'video' }),
+      audio: bytes('the largest audio', { default: '15MiB', min: '1B', as: 'audio' }),
+      base_video: bytes('the largest base video', { default: '100MiB', min: '1B', as: 'base_video' }),
+    },
+    { default: {}, as: 'bytesMax' },
+  ),
+  probe: {
+    timeout: duration('the processor time for one file; by the clock it may take four times as long', {
+      default: '5s',
+      min: '1ms',
+    }),
+    heap: bytes('the JavaScript heap of a parser process', { default: '256MiB', min: '1B' }),
+    memory: bytes('all memory of a parser process, its heap included', { default: '1GiB', min: '1B' }),
+    pixels: whole('the most pixels of a picture', { default: 40_000_000, as: 'pixelsMax' }),
+    workers: whole('the parser processes for inputs of clients', { default: 3 }),
+    result_workers: whole('the parser processes for results', { default: 5 }),
+    queue: whole('the most files that wait for a parser', { default: 256, as: 'queueMax' }),
+    queue_per_account: whole('the same, by account', { default: 64, as: 'queuePerAccountMax' }),
+    confinement: choice('the level of confinement below which media does not start', CONFINEMENT_LEVELS, {
+      default: 'process',
+      as: 'leastConfinement',
+      expects: CONFINEMENT_LEVELS.join(', '),
+    }),
+  },
+  fetch: fetchKeys,
+};
 
-export interface MediaConfig {
-  readonly listen: HostPort | undefined;
-  readonly http: HostPort | undefined;
+/** The part of the configuration that belongs to this service, by top-level key. */
+export const mediaSchema = { media: { ...sectionSchema(mediaKeys), default: {} } };
+
+export type MediaEntry = EntryOf<typeof mediaKeys>;
+type MediaValues = ValuesOf<typeof mediaKeys>;
+
+export interface MediaConfig extends Omit<MediaValues, 'url' | 'postgres' | 'mode' | 'blobs' | 's3'> {
   readonly store: StoreSettings;
   readonly blobs: BlobsConfig;
-  /** A path, or `off`; undefined: the one on the PATH. */
-  readonly ffmpeg: string | undefined;
-  readonly results: {
-    readonly lifetimeMs: number;
-    readonly bytesMax: number;
-    readonly parallel: number;
-    readonly totalMs: number;
-    readonly redirect: boolean;
-  };
-  readonly stagedLifetimeMs: number;
-  /**
-   * True if channels get addresses in the bucket; if undefined, they get them when the bucket is reachable from
-   * outside.
-   */
-  readonly stagedPresigned: boolean | undefined;
-  /** True if images are redrawn before a channel gets them. */
-  readonly stagedRedraw: boolean;
-  readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number; readonly accountBytesMax: number };
-  readonly files: FileSettings;
-  readonly bytesMax: Readonly<Record<Category, number>>;
-  readonly probe: ProbeConfig;
-  readonly fetch: FetchConfig;
   readonly webhooks: {
     /** Receivers that are called although they are not public or not on port 443: names and addresses. */
     readonly allow: readonly HostPort[];
   };
 }
 
+/** A configuration that passed the schema. */
+interface CheckedConfig {
+  readonly media: MediaEntry;
+  /** Of the tasks service, which has its schema. */
+  readonly webhooks?: { readonly allow?: readonly string[] };
+}
+
 /** Converts a configuration that passed the schema. */
 export function mediaConfig(value: unknown): MediaConfig {
   const { media, webhooks } = value as CheckedConfig;
+  const { url, postgres, mode, blobs, s3, ...values } = readSection(mediaKeys, media, 'media');
+  assertRoomForOne('inline', values.inline);
+  assertRoomForOne('files', values.files);
   return {
-    listen: hostPort(media.listen),
-    http: hostPort(media.http),
-    store: storeSettings(media, { name: 'media', migrations: MIGRATIONS }),
-    blobs: blobsConfig(media),
-    ffmpeg: media.ffmpeg,
-    results: {
-      lifetimeMs: ms(media.results.lifetime),
-      bytesMax: size(media.results.max_bytes),
-      parallel: media.results.parallel,
-      totalMs: ms(media.results.total),
-      redirect: media.results.redirect,
-    },
-    stagedLifetimeMs: ms(media.staged.lifetime),
-    stagedPresigned: media.staged.presigned,
-    stagedRedraw: media.staged.redraw,
-    inline: inlineConfig(media.inline),
-    files: filesConfig(media.files),
-    bytesMax: {
-      image: size(media.limits['image']),
-      video: size(media.limits['video']),
-      audio: size(media.limits['audio']),
-      base_video: size(media.limits['base_video']),
-    },
-    probe: probeConfig(media.probe),
-    fetch: fetchConfig(media.fetch),
-    webhooks: { allow: (webhooks?.allow ?? []).map(parseReceiver) },
+    ...values,
+    store: storeSettings({ url, postgres, mode }, { name: 'media', migrations: MIGRATIONS }),
+    blobs: blobsConfig(blobs, s3),
+    webhooks: { allow: (webhooks?.allow ?? []).map(readReceiver) },
   };
 }
 
-function inlineConfig(inline: Values): MediaConfig['inline'] {
-  const config = {
-    lifetimeMs: ms(inline['lifetime']),
-    bytesMax: size(inline['max_bytes']),
-    accountBytesMax: size(inline['per_account']),
-  };
-  if (config.accountBytesMax < config.bytesMax)
-    throw new ConfigError('media.inline.per_account: expected at least media.inline.max_bytes');
-  return config;
+function assertRoomForOne(
+  key: string,
+  { bytesMax, accountBytesMax }: { readonly bytesMax: number; readonly accountBytesMax: number },
+): void {
+  if (accountBytesMax < bytesMax)
+    throw new ConfigError(`media.${key}.per_account: expected at least media.${key}.max_bytes`);
 }
 
-function filesConfig(files: CheckedConfig['media']['files']): FileSettings {
-  const config = {
-    lifetimeMs: ms(files.lifetime),
-    bytesMax: size(files.max_bytes),
-    accountBytesMax: size(files.per_account),
-    accountFilesMax: files.count_per_account,
-  };
-  if (config.bytesMax > FILE_BYTES_MAX) throw new ConfigError('media.files.max_bytes: expected at most 200MiB');
-  if (config.accountBytesMax < config.bytesMax)
-    throw new ConfigError('media.files.per_account: expected at least media.files.max_bytes');
-  return config;
-}
-
-function probeConfig(probe: CheckedConfig['media']['probe']): ProbeConfig {
-  return {
-    timeoutMs: ms(probe.timeout),
-    heapBytes: size(probe.heap),
-    memoryBytes: size(probe.memory),
-    pixelsMax: probe.pixels,
-    workers: probe.workers,
-    resultWorkers: probe.result_workers,
-    queueMax: probe.queue,
-    queuePerAccountMax: probe.queue_per_account,
-    leastConfinement: probe.confinement,
-  };
-}
-
-function blobsConfig({ blobs, s3 }: CheckedConfig['media']): BlobsConfig {
+function blobsConfig(blobs: string | undefined, s3: MediaValues['s3']): BlobsConfig {
   if (blobs?.startsWith('s3://') !== true) return { kind: 'folder', path: blobs };
-  return { kind: 's3', address: parseS3Address(blobs), credentials: s3 === undefined ? undefined : s3Credentials(s3) };
+  return { kind: 's3', address: parseS3Address(blobs), credentials: s3 };
 }
 
-function s3Credentials({ access_key_id: id, secret_access_key: key, session_token: token }: CheckedS3): S3Credentials {
-  return {
-    accessKeyId: new Secret(id),
-    secretAccessKey: new Secret(key),
-    sessionToken: token === undefined ? undefined : new Secret(token),
-  };
-}
-
-/** An entry that only resembles an address would be an exception without effect. */
-function parseException(entry: AllowEntry, at: number): FetchException {
-  const [key, host, purpose] = typeof entry === 'string' ? ['', entry] : ['.host', entry.host, entry.for];
-  const parsed = parseHostPort(host);
-  if (parsed === undefined || !isAddress(parsed.host))
-    throw new ConfigError(`media.fetch.allow.${at}${key}: expected ${ADDRESS_AND_PORT}`);
-  return { ...parsed, purpose };
+function s3Key<const O extends { readonly required?: true }>(about: string, options: O) {
+  return secret(about, {
+    absent: "the SDK's own order: `AWS_…` variables, web identity, the machine's role",
+    ...options,
+  });
 }
 
 /** The host as the URL parser reads it in the URL of a receiver: `127.1` is `127.0.0.1`. */
-function parseReceiver(entry: string, at: number): HostPort {
+function readReceiver(entry: string, at: number): HostPort {
   const port = parseHostPort(entry)?.port ?? 0;
   const host = URL.parse(`http://${entry}/`)?.hostname.replace(/^\[|\]$/g, '');
   if (port === 0 || host === undefined || host === '')
     throw new ConfigError(`webhooks.allow.${at}: expected ${RECEIVER}`);
   return { host, port };
-}
-
-/** With an entry that only resembles an address, every lookup would fail. */
-function parseDnsServer(entry: string, at: number): string {
-  const parsed = parseHostPort(entry) ?? parseHostPort(`${entry}:${DNS_PORT}`);
-  if (parsed === undefined || !isAddress(parsed.host))
-    throw new ConfigError(`media.fetch.dns_servers.${at}: expected ${DNS_SERVER}`);
-  return entry;
-}
-
-function fetchConfig(fetch: CheckedConfig['media']['fetch']): FetchConfig {
-  return {
-    allow: fetch.allow.map(parseException),
-    ports: fetch.ports,
-    redirectsMax: fetch.max_redirects,
-    dnsServers: fetch.dns_servers.map(parseDnsServer),
-    inFlight: {
-      total: number(fetch.in_flight['total']),
-      perAccount: number(fetch.in_flight['per_account']),
-      perHost: number(fetch.in_flight['per_host']),
-    },
-    yieldAfterMs: ms(fetch.yield_after),
-    leastBytesPerSecond: size(fetch.least_speed),
-    speedWindowMs: ms(fetch.speed_window),
-    headerBytesMax: size(fetch.header_bytes),
-    urlCharactersMax: fetch.url_characters,
-    timeouts: {
-      dnsMs: ms(fetch.timeouts['dns']),
-      connectMs: ms(fetch.timeouts['connect']),
-      headersMs: ms(fetch.timeouts['headers']),
-      idleMs: ms(fetch.timeouts['idle']),
-      imageTotalMs: ms(fetch.timeouts['image_total']),
-      videoTotalMs: ms(fetch.timeouts['video_total']),
-      queueMs: ms(fetch.timeouts['queue']),
-    },
-  };
-}
-
-const hostPort = (text: string | undefined): HostPort | undefined =>
-  text === undefined ? undefined : parseHostPort(text);
-const ms = (text: string | undefined): number => requireValue(parseDuration(text ?? ''));
-const size = (text: string | undefined): number => requireValue(parseBytes(text ?? ''));
-const number = (value: number | undefined): number => requireValue(value);
-
-function requireValue(value: number | undefined): number {
-  if (value === undefined) throw new Error('the media section of the configuration was not checked against its schema');
-  return value;
 }

@@ -1,10 +1,26 @@
 import path from 'node:path';
-import { parseDuration } from '@reelgate/platform/config/units';
-import { drainSchema } from '@reelgate/platform/lifecycle/drain-schema';
-import { storeSchema, storeSettings } from '@reelgate/platform/sql/store-settings';
-import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-settings';
-import { Secret } from '@reelgate/platform/secret';
-import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
+import {
+  address,
+  choice,
+  convert,
+  custom,
+  duration,
+  flag,
+  list,
+  number,
+  readSection,
+  secret,
+  section,
+  sectionSchema,
+  text,
+  whole,
+} from '@reelgate/platform/config/settings';
+import type { EntryOf } from '@reelgate/platform/config/settings';
+import { drainKeys } from '@reelgate/platform/config/drain-keys';
+import { storeKeys, storeSettings } from '@reelgate/platform/sql/store-settings';
+import type { StoreSettings } from '@reelgate/platform/sql/store-settings';
+import type { Secret } from '@reelgate/platform/secret';
+import { listenerTls } from '@reelgate/platform/tls/tls-schema';
 import { listAdapters, toChannelSettings } from './channels/video-channel-config.ts';
 import type { CheckedChannel } from './channels/video-channel-config.ts';
 import type { ChannelSettings } from './channels/channel.ts';
@@ -15,12 +31,11 @@ import type { PollPlan } from './domain/poll-interval.ts';
 import type { Limits, QueueLimits } from './operations/deps.ts';
 import type { BatchLimits } from './operations/batches/batch-deps.ts';
 import type { JobLimits } from './operations/jobs/job-deps.ts';
-import { objectSchema, duration, name, whole } from './schema-parts.ts';
-import { webhookSettings, webhooksSchema } from './webhook-settings.ts';
-import type { WebhookSettings, WebhooksEntry } from './webhook-settings.ts';
+import { webhookKeys } from './webhook-settings.ts';
+import type { WebhookSettings } from './webhook-settings.ts';
 
 export { SCHEDULE_MS_MAX } from './domain/wait-plan.ts';
-export { describeAdapters, listAdapters, videoChannelSchema } from './channels/video-channel-config.ts';
+export { describeAdapters, listAdapters, videoChannelKeys } from './channels/video-channel-config.ts';
 export type { KnownAdapters } from './channels/video-channel-config.ts';
 export { ADAPTER_NAME_PATTERN } from './channels/own-adapters/adapter-name.ts';
 export { loadTestedAdapter } from './channels/own-adapters/load-own-adapter.ts';
@@ -28,110 +43,161 @@ export type { TestedAdapter } from './channels/own-adapters/load-own-adapter.ts'
 export { buildRecordPath } from './channels/own-adapters/test-record.ts';
 export { ALPHA } from './domain/model.ts';
 
-const names: object = { type: 'array', items: name, minItems: 1 };
-
 /** A shorter lease would end between two renewals. */
 const LEASE_LEAST_MS = 1000;
 const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
-const POLL_DEFAULTS = { first: '3s', factor: 1.5, max: '15s', soft_deadline: '30m', hard_deadline: '24h' };
+const NAME = { minLength: 1, maxLength: 128 } as const;
+
+/** The section `tasks`. */
+const tasksKeys = {
+  listen: address('the gRPC address', { absent: '`127.0.0.1:9101` for callers' }),
+  http: address('the address of Connect, health and metrics', { absent: 'none' }),
+  tls: listenerTls,
+  drain: drainKeys({ absent: 'the longest `timeouts.submit` of the channels and 15 s, `75s` at least' }),
+  ...storeKeys,
+  redis: secret(
+    '`redis://…` or `rediss://…`, as `gateway.redis`: replicas share `requests_per_minute` and the circuits of ' +
+      'channels there',
+    {
+      absent: 'each replica has an equal part of `requests_per_minute` and a circuit of its own',
+      pattern: '^rediss?://',
+      expects: 'a Redis address such as redis://127.0.0.1:6379',
+    },
+  ),
+  in_flight: section(
+    {
+      per_token: whole(
+        'the most unfinished tasks of a token and of all that it made; a token can have a limit of its own',
+        { default: 20, as: 'inFlightPerToken' },
+      ),
+      total: whole('the most unfinished tasks in all', { default: 1000, as: 'inFlightTotal' }),
+    },
+    { default: {}, as: 'limits' },
+  ),
+  poll: {
+    first: duration('the first interval of polls', { default: '3s', min: '1ms' }),
+    factor: number('the growth of the interval with the age of the task', { default: 1.5, min: 1, max: 10 }),
+    max: duration('the longest interval of polls', { default: '15s', min: '1ms' }),
+    soft_deadline: duration('the age at which the operator is alerted', { default: '30m', min: '1ms' }),
+    hard_deadline: duration('the age at which a person must decide', { default: '24h', min: '1ms' }),
+  },
+  queue: {
+    enabled: flag(
+      '`true`: a create that finds every channel full waits for its turn, and accounts take turns; `false`: it is ' +
+        'refused',
+      { default: true },
+    ),
+    per_account: whole('the most tasks of an account that wait for a channel or for their time', { default: 1000 }),
+    total: whole('the most tasks that wait for a channel or for their time', { default: 100_000 }),
+    longest_wait: section(
+      {
+        interactive: longestWait('interactive', '2m'),
+        standard: longestWait('standard', '1h'),
+        batch: longestWait('batch', '24h'),
+      },
+      { default: {}, as: 'longestWaitMs' },
+    ),
+  },
+  retention: duration(
+    'how long a finished task or job is kept, with its attempts and history; billing keeps its own records of the ' +
+      'money',
+    { default: '90d' },
+  ),
+  jobs: {
+    per_token: whole('the most asynchronous calls of a token in flight', { default: 100 }),
+    total: whole('the most asynchronous calls in flight', { default: 10_000 }),
+    lease: lease('a worker that sends nothing for this long is gone; at least a second'),
+    deadline: duration('how long an asynchronous call may wait for its start', { default: '1h', min: '1ms' }),
+  },
+  batch: {
+    in_flight: whole('the most lines of a batch whose task has not ended', { default: 100 }),
+    per_account: whole('the most batches of an account that have not ended', { default: 100 }),
+    lease: lease('a worker that sends nothing about its batch for this long is gone; at least a second'),
+    retention: duration('how long ended batches and their lines are kept', { default: '30d' }),
+  },
+};
+
+/** An entry of `models`. */
+const modelKeys = {
+  kind: choice('`video`', ['video'], {
+    required: true,
+    expects: 'video; only video models have an entry under models',
+  }),
+  duration: custom(
+    'the shortest and the longest duration in whole seconds, such as `[4, 15]`',
+    { type: 'array', items: { type: 'integer', minimum: 1, maximum: 3600 }, minItems: 2, maxItems: 2 },
+    { required: true, expects: 'two whole numbers of seconds: the shortest and the longest duration' },
+    (range: readonly [number, number]) => range,
+  ),
+  resolutions: list('the resolutions that an order may have', text('a value of orders', NAME), {
+    required: true,
+    minItems: 1,
+  }),
+  ratios: list('the aspect ratios that an order may have', text('a value of orders', NAME), {
+    required: true,
+    minItems: 1,
+  }),
+  defaults: {
+    duration: whole('the duration of an order that names none', {
+      absent: '5 if the model has it; otherwise the nearest',
+    }),
+    resolution: text('the resolution of an order that names none', {
+      ...NAME,
+      absent: '`768P` if the model has it; otherwise its first',
+    }),
+    ratio: text('the aspect ratio of an order that names none', {
+      ...NAME,
+      absent: '`16:9` if the model has it; otherwise its first but `adaptive`',
+    }),
+  },
+};
+
+const adaptersKey = {
+  type: 'array',
+  maxItems: 32,
+  uniqueItems: true,
+  default: [],
+  items: { type: 'string', minLength: 1, maxLength: 4096, description: 'the path of a file' },
+  description: 'the files of your own adapters',
+  about:
+    'the files of your own adapters, such as `[./adapters/borealis.ts]`, relative to the file that has the key; a ' +
+    'channel uses one by its base name (`adapter: borealis`)',
+};
 
 /** The configuration keys that this service owns. */
 export const tasksSchema = {
-  tasks: {
-    ...objectSchema({
-      listen: { type: 'string', format: 'host-port' },
-      http: { type: 'string', format: 'host-port' },
-      tls: listenerTlsSchema,
-      drain: drainSchema(),
-      ...storeSchema,
-      redis: { type: 'string', pattern: '^rediss?://', description: 'a Redis address such as redis://127.0.0.1:6379' },
-      in_flight: { ...objectSchema({ per_token: whole(1, 20), total: whole(1, 1000) }), default: {} },
-      poll: {
-        ...objectSchema({
-          first: duration(POLL_DEFAULTS.first),
-          factor: { type: 'number', minimum: 1, maximum: 10, default: POLL_DEFAULTS.factor },
-          max: duration(POLL_DEFAULTS.max),
-          soft_deadline: duration(POLL_DEFAULTS.soft_deadline),
-          hard_deadline: duration(POLL_DEFAULTS.hard_deadline),
-        }),
-        default: {},
-      },
-      queue: {
-        ...objectSchema({
-          enabled: {
-            type: 'boolean',
-            default: true,
-            description: 'true: a create that finds every channel full waits for its turn; false: it is refused',
-          },
-          per_account: whole(1, 1000),
-          total: whole(1, 100_000),
-          longest_wait: {
-            ...objectSchema({ interactive: duration('2m'), standard: duration('1h'), batch: duration('24h') }),
-            default: {},
-          },
-        }),
-        default: {},
-      },
-      retention: duration('90d'),
-      jobs: {
-        ...objectSchema({
-          per_token: whole(1, 100),
-          total: whole(1, 10_000),
-          lease: duration('20s'),
-          deadline: duration('1h'),
-        }),
-        default: {},
-      },
-      batch: {
-        ...objectSchema({
-          in_flight: whole(1, 100),
-          per_account: whole(1, 100),
-          lease: duration('20s'),
-          retention: duration('30d'),
-        }),
-        default: {},
-      },
-    }),
+  tasks: { ...sectionSchema(tasksKeys), default: {} },
+  webhooks: {
+    ...sectionSchema(webhookKeys),
     default: {},
+    about: 'what clients may have told to their own URLs',
+    absent: 'each key has its own',
   },
-  webhooks: webhooksSchema,
-  adapters: {
-    type: 'array',
-    maxItems: 32,
-    uniqueItems: true,
-    default: [],
-    items: { type: 'string', minLength: 1, maxLength: 4096, description: 'the path of a file' },
-    description: 'the files of your own adapters',
-  },
+  adapters: adaptersKey,
   models: {
     type: 'object',
     default: {},
-    additionalProperties: objectSchema(
-      {
-        kind: { enum: ['video'], description: 'video; only video models have an entry under models' },
-        duration: {
-          type: 'array',
-          items: { type: 'integer', minimum: 1, maximum: 3600 },
-          minItems: 2,
-          maxItems: 2,
-          description: 'two whole numbers of seconds: the shortest and the longest duration',
-        },
-        resolutions: names,
-        ratios: names,
-        defaults: {
-          ...objectSchema({ duration: { type: 'integer', minimum: 1 }, resolution: name, ratio: name }),
-          default: {},
-        },
-      },
-      ['kind', 'duration', 'resolutions', 'ratios'],
-      {
-        description:
-          'a video model with kind, duration, resolutions and ratios; ' +
-          'remove the entry if only relay channels use the model',
-      },
-    ),
+    additionalProperties: {
+      ...sectionSchema(modelKeys),
+      description:
+        'a video model with kind, duration, resolutions and ratios; ' +
+        'remove the entry if only relay channels use the model',
+    },
   },
-} as const;
+};
+
+/** The sections as the checked file has them. */
+export type TasksEntry = EntryOf<typeof tasksKeys>;
+export type ModelEntry = EntryOf<typeof modelKeys>;
+
+function longestWait<const As extends QueueClass>(as: As, byDefault: string) {
+  const about = `how long a task of the class \`${as}\` can wait for a channel before it fails and its hold is released`;
+  return duration(about, { default: byDefault, min: '1ms', as });
+}
+
+function lease(about: string) {
+  return convert(duration(about, { default: '20s', min: '1ms' }), (ms) => Math.max(ms, LEASE_LEAST_MS));
+}
 
 export interface TasksConfig {
   readonly store: StoreSettings;
@@ -162,33 +228,24 @@ export interface TasksConfig {
 export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
   const { tasks, webhooks, models, channels, adapters: own = [], accounts = [] } = value as CheckedConfig;
   const known = listAdapters(own);
+  const { url, postgres, mode, redis, limits, poll, queue, retentionMs, jobs, batch } = readSection(
+    tasksKeys,
+    tasks,
+    'tasks',
+  );
+  const { softDeadlineMs, hardDeadlineMs, ...pollPlan } = poll;
   return {
-    store: storeSettings(tasks, { name: 'tasks', migrations: MIGRATIONS }),
-    redis: tasks.redis === undefined ? undefined : new Secret(tasks.redis),
-    limits: { inFlightPerToken: tasks.in_flight.per_token, inFlightTotal: tasks.in_flight.total },
-    queue: toQueueLimits(tasks.queue),
-    pollPlan: {
-      firstMs: ms(tasks.poll.first),
-      factor: tasks.poll.factor,
-      maxMs: Math.max(ms(tasks.poll.max), ms(tasks.poll.first)),
-    },
-    softDeadlineMs: ms(tasks.poll.soft_deadline),
-    hardDeadlineMs: ms(tasks.poll.hard_deadline),
-    retentionMs: ms(tasks.retention),
-    jobs: {
-      perToken: tasks.jobs.per_token,
-      total: tasks.jobs.total,
-      leaseMs: Math.max(ms(tasks.jobs.lease), LEASE_LEAST_MS),
-      deadlineMs: ms(tasks.jobs.deadline),
-      retentionMs: ms(tasks.retention),
-    },
-    batch: {
-      inFlight: tasks.batch.in_flight,
-      perAccount: tasks.batch.per_account,
-      leaseMs: Math.max(ms(tasks.batch.lease), LEASE_LEAST_MS),
-      retentionMs: ms(tasks.batch.retention),
-    },
-    webhooks: webhookSettings(webhooks),
+    store: storeSettings({ url, postgres, mode }, { name: 'tasks', migrations: MIGRATIONS }),
+    redis,
+    limits,
+    queue: queue.enabled ? queue : undefined,
+    pollPlan: { ...pollPlan, maxMs: Math.max(pollPlan.maxMs, pollPlan.firstMs) },
+    softDeadlineMs,
+    hardDeadlineMs,
+    retentionMs,
+    jobs: { ...jobs, retentionMs },
+    batch,
+    webhooks: readSection(webhookKeys, webhooks, 'webhooks'),
     models: new Map(
       Object.entries(models).map(
         ([
@@ -219,60 +276,10 @@ export function isPrivate(publicUrl: string): boolean {
   );
 }
 
-function ms(text: string): number {
-  return parseDuration(text) ?? 0;
-}
-
-interface QueueEntry {
-  readonly enabled: boolean;
-  readonly per_account: number;
-  readonly total: number;
-  readonly longest_wait: Readonly<Record<QueueClass, string>>;
-}
-
-function toQueueLimits({ enabled, ...queue }: QueueEntry): QueueLimits | undefined {
-  const { interactive, standard, batch } = queue.longest_wait;
-  const longestWaitMs = { interactive: ms(interactive), standard: ms(standard), batch: ms(batch) };
-  return enabled ? { perAccount: queue.per_account, total: queue.total, longestWaitMs } : undefined;
-}
-
 interface CheckedConfig {
-  readonly tasks: StoreEntry & {
-    readonly redis?: string;
-    readonly in_flight: { readonly per_token: number; readonly total: number };
-    readonly poll: {
-      readonly first: string;
-      readonly factor: number;
-      readonly max: string;
-      readonly soft_deadline: string;
-      readonly hard_deadline: string;
-    };
-    readonly queue: QueueEntry;
-    readonly retention: string;
-    readonly jobs: {
-      readonly per_token: number;
-      readonly total: number;
-      readonly lease: string;
-      readonly deadline: string;
-    };
-    readonly batch: {
-      readonly in_flight: number;
-      readonly per_account: number;
-      readonly lease: string;
-      readonly retention: string;
-    };
-  };
-  readonly webhooks: WebhooksEntry;
-  readonly models: Readonly<
-    Record<
-      string,
-      {
-        readonly duration: readonly [number, number];
-        readonly resolutions: readonly string[];
-        readonly ratios: readonly string[];
-      }
-    >
-  >;
+  readonly tasks: TasksEntry;
+  readonly webhooks: EntryOf<typeof webhookKeys>;
+  readonly models: Readonly<Record<string, ModelEntry>>;
   readonly channels: readonly CheckedChannel[];
   /** The adapters of operators, as the reader of the configuration has loaded them. */
   readonly adapters?: readonly TestedAdapter[];

@@ -1,7 +1,11 @@
 import type { Keys } from '@reelgate/platform/config/config-locations';
-import type { TargetEntry } from '@reelgate/platform/rpc/grpc/target';
-import type { TestedAdapter } from '@reelgate/tasks/config';
-import type { ClientTlsEntry, ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';
+import type { AccountsEntry, BillingEntry } from '@reelgate/billing/config';
+import type { GatewayEntry } from '@reelgate/gateway/config';
+import type { MediaEntry } from '@reelgate/media/config';
+import type { upstreamKeys } from '@reelgate/platform/config/upstream-keys';
+import type { EntryOf } from '@reelgate/platform/config/settings';
+import type { ModelEntry, TasksEntry, TestedAdapter, videoChannelKeys } from '@reelgate/tasks/config';
+import type { programKeys } from '../program-schema.ts';
 
 /**
  * A fault in a configuration that its schema accepts. A setting that can never work is refused. A setting without
@@ -13,77 +17,23 @@ export interface Finding {
   readonly message: string;
 }
 
-/** The part of a checked configuration that the rules read. */
-export interface ComparedConfig {
-  readonly public_url: string;
-  readonly internal_callers: readonly ComparedCaller[];
-  readonly operators: readonly { readonly name: string; readonly key: string }[];
-  readonly gateway: { readonly services: ComparedServices };
-  readonly billing: ComparedListener;
-  readonly media: ComparedListener & {
-    readonly fetch: { readonly allow: readonly (string | { readonly host: string })[] };
-    readonly staged: { readonly lifetime: string };
-  };
-  readonly models: Readonly<Record<string, ComparedModel>>;
+/** A checked configuration. */
+export interface ComparedConfig extends EntryOf<typeof programKeys> {
+  readonly gateway: GatewayEntry;
+  readonly tasks: TasksEntry;
+  readonly billing: BillingEntry;
+  readonly media: MediaEntry;
+  readonly models: Readonly<Record<string, ModelEntry>>;
   readonly channels: readonly ComparedChannel[];
   /** The adapters of operators. */
   readonly adapters: readonly TestedAdapter[];
   readonly prices: Readonly<Record<string, unknown>>;
-  readonly accounts: readonly ComparedAccount[];
-  readonly tasks: ComparedListener & {
-    readonly poll: Readonly<Record<'first' | 'max' | 'soft_deadline' | 'hard_deadline', string>>;
-    readonly queue: { readonly longest_wait: Readonly<Record<string, string>> };
-  };
+  readonly accounts: AccountsEntry;
 }
 
-interface ComparedCaller {
-  readonly name: string;
-  readonly key?: string;
-  readonly certificate?: string;
-  readonly scopes?: readonly string[];
-}
-
-interface ComparedServices {
-  readonly tasks?: TargetEntry;
-  readonly billing?: TargetEntry;
-  readonly media?: TargetEntry;
-  readonly media_http?: string;
-  readonly tls?: ClientTlsEntry;
-}
-
-interface ComparedListener {
-  readonly database?: string;
-  readonly listen?: string;
-  readonly http?: string;
-  readonly tls?: ListenerTlsEntry;
-}
-
-interface ComparedModel {
-  readonly duration: readonly [number, number];
-  readonly resolutions: readonly string[];
-  readonly ratios: readonly string[];
-  readonly defaults: { readonly duration?: number; readonly resolution?: string; readonly ratio?: string };
-}
-
-export type ComparedOptions = Readonly<Record<string, unknown>>;
-
-interface ComparedChannel {
-  readonly id: string;
-  readonly adapter: string;
-  readonly enabled: boolean;
-  readonly upstream_account?: string;
-  readonly endpoints: readonly string[];
-  readonly models: Readonly<Record<string, string>>;
-  readonly callbacks: boolean;
-  /** Absent: a relay channel. */
-  readonly options?: ComparedOptions;
-}
-
-interface ComparedAccount {
-  readonly id: string;
-  readonly tokens: readonly { readonly models: readonly string[] }[];
-  readonly upstream_accounts: readonly string[];
-}
+/** A channel of either service. */
+type ComparedChannel = EntryOf<typeof upstreamKeys> &
+  Partial<EntryOf<typeof videoChannelKeys>> & { readonly adapter: string };
 
 /** Gives its findings in the order of the file. */
 export type Rule = (config: ComparedConfig) => readonly Finding[];

@@ -1,48 +1,10 @@
-import type { Keys } from '@reelgate/platform/config/config-locations';
-import { parseBytes, parseDuration } from '@reelgate/platform/config/units';
+import { parseDuration } from '@reelgate/platform/config/units';
 import { SCHEDULE_MS_MAX } from '@reelgate/tasks/config';
-import { refuse, warn, warnIf } from './finding.ts';
+import { warn, warnIf } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
-/** Durations and sizes that must be above zero: zero would switch the thing off or end it at once. */
-const ABOVE_ZERO: readonly (readonly string[])[] = [
-  ['gateway', 'limits', 'body'],
-  ['tasks', 'poll'],
-  ['tasks', 'queue', 'longest_wait'],
-  ['tasks', 'jobs', 'lease'],
-  ['tasks', 'jobs', 'deadline'],
-  ['tasks', 'postgres'],
-  ['billing', 'postgres'],
-  ['media', 'postgres'],
-  ['media', 'results'],
-  ['media', 'limits'],
-  ['media', 'inline', 'max_bytes'],
-  ['media', 'probe'],
-  ['media', 'fetch', 'timeouts'],
-];
-
-export function findZeroes(config: ComparedConfig): readonly Finding[] {
-  const channelTimeouts = config.channels.map((_, at): Keys => ['channels', at, 'timeouts']);
-  return [...ABOVE_ZERO, ...channelTimeouts].flatMap((keys) =>
-    findZeroesAt(keys, keys.reduce<unknown>(readMember, config)),
-  );
-}
-
-function readMember(value: unknown, key: string | number): unknown {
-  return typeof value === 'object' && value !== null
-    ? (value as Readonly<Record<string | number, unknown>>)[key]
-    : undefined;
-}
-
-function findZeroesAt(keys: Keys, value: unknown): readonly Finding[] {
-  if (typeof value === 'object' && value !== null)
-    return Object.entries(value).flatMap(([key, inner]) => findZeroesAt([...keys, key], inner));
-  const isZero = typeof value === 'string' && (parseDuration(value) === 0 || parseBytes(value) === 0);
-  return isZero ? [refuse(keys, `expected more than ${value}`)] : [];
-}
-
 export function checkPollOrder({ tasks: { poll } }: ComparedConfig): readonly Finding[] {
-  const ms = (name: keyof typeof poll): number => parseDuration(poll[name]) ?? 0;
+  const ms = (name: Exclude<keyof typeof poll, 'factor'>): number => parseDuration(poll[name]) ?? 0;
   return [
     ...warnIf(
       ms('first') > ms('max'),

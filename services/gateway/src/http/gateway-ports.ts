@@ -34,7 +34,7 @@ interface PortSettings {
   readonly listen: HostPort;
   /** Undefined if there is no admin port. */
   readonly admin: HostPort | undefined;
-  readonly connectionsPerSource: number;
+  readonly connections: { readonly perSource: number };
   readonly trustedProxies: readonly string[];
   readonly cors: CorsSettings;
 }
@@ -48,7 +48,7 @@ interface PortParts {
 }
 
 export async function openGatewayPorts(
-  { listen, admin, connectionsPerSource, trustedProxies, cors }: PortSettings,
+  { listen, admin, connections, trustedProxies, cors }: PortSettings,
   { publicUrl, metrics, newId, clock, log }: PortParts,
   ready: ReadyCheck,
   isAllowedHost: HostCheck,
@@ -67,7 +67,7 @@ export async function openGatewayPorts(
       starting: refuseAll(newId),
       cors,
       countConnection: boundConnections(
-        { perSourceMax: connectionsPerSource, trustedProxies },
+        { perSourceMax: connections.perSource, trustedProxies },
         { clock, log, metrics },
       ),
     });

@@ -1,76 +1,69 @@
-import { parseBytes, parseDuration } from '../config/units.ts';
+import { bytes, duration, list, readSection, sectionSchema, text, whole } from '../config/settings.ts';
+import type { EntryOf, ValuesOf } from '../config/settings.ts';
 import { Secret } from '../secret.ts';
-import { outgoingTlsSchema } from '../tls/tls-schema.ts';
 import { resolveFiles } from '../tls/tls-material.ts';
 import type { ResolveFile, TlsFiles } from '../tls/tls-material.ts';
+import { outgoingTls } from '../tls/tls-schema.ts';
 
 /** The longest that events are kept, without a setting. */
 const AGE_MS = 7 * 24 * 3600 * 1000;
 
+const ADDRESSES = '(nats|tls)://[^\\s,]+(,(nats|tls)://[^\\s,]+)*';
+
 /** NATS, and the stream that the services share there. */
-export interface BusSettings {
-  /** `nats://…` or `tls://…`, with credentials if the servers want them. */
+const busKeys = {
+  servers: list(
+    '`nats://…` or `tls://…`, each with `user:password@` or `token@` if the servers want it',
+    text('the address of a server', {
+      pattern: `^${ADDRESSES}$`,
+      expects: 'a nats:// or tls:// address, several with commas',
+    }),
+    {
+      required: true,
+      minItems: 1,
+      expects: 'a list of nats:// or tls:// addresses',
+    },
+  ),
+  replicas: whole('the servers that store each event', {
+    absent: 'as the stream has it; 1 for a new stream',
+    max: 5,
+    of: 'servers',
+  }),
+  max_age: duration('how long an event is kept', { absent: 'as the stream has it; `7d` for a new stream' }),
+  max_bytes: bytes('the size of the stream; a full one drops its oldest events', {
+    absent: 'as the stream has it; no bound for a new stream',
+  }),
+  tls: outgoingTls,
+};
+
+export interface BusSettings extends Omit<ValuesOf<typeof busKeys>, 'servers' | 'tls'> {
   readonly servers: readonly Secret[];
-  /**
-   * The number of servers that store each event. If undefined, a stream keeps its own number, and a new stream has one.
-   */
-  readonly replicas: number | undefined;
-  /** If undefined, a stream keeps its own age, and a new stream has `AGE_MS`. */
-  readonly maxAgeMs: number | undefined;
-  /** If undefined, a stream keeps its own bound, and a new stream has no bound. */
-  readonly maxBytes: number | undefined;
   readonly tls: TlsFiles | undefined;
 }
 
-const server = {
-  type: 'string',
-  pattern: '^(nats|tls)://[^\\s,]+(,(nats|tls)://[^\\s,]+)*$',
-  description: 'a nats:// or tls:// address, several with commas, or nothing for a single program',
-} as const;
+export const BUS_ABOUT = '`nats://…` or `tls://…`, or a section; separate services need it';
 
-/** The addresses alone, or an object with them. */
+/** The key `bus`: the addresses alone, or a section with them. */
 export const busSchema = {
-  ...server,
+  ...sectionSchema(busKeys),
   type: ['string', 'object'],
+  pattern: `^${ADDRESSES}$`,
   description:
     'a nats:// or tls:// address, an object such as { servers: [nats://a, nats://b], replicas: 3 }, or nothing',
-  additionalProperties: false,
-  required: ['servers'],
-  properties: {
-    servers: { type: 'array', minItems: 1, items: server, description: 'a list of nats:// or tls:// addresses' },
-    replicas: { type: 'integer', minimum: 1, maximum: 5, description: 'a whole number of servers from 1 to 5' },
-    max_age: { type: 'string', format: 'duration' },
-    max_bytes: { type: 'string', format: 'bytes' },
-    tls: outgoingTlsSchema,
-  },
-} as const;
+  about: BUS_ABOUT,
+  absent: 'in-process, for a single program',
+};
 
 /** As the checked configuration has it. */
-export type BusEntry =
-  | string
-  | {
-      readonly servers: readonly string[];
-      readonly replicas?: number;
-      readonly max_age?: string;
-      readonly max_bytes?: string;
-      readonly tls?: TlsFiles;
-    };
+export type BusEntry = string | EntryOf<typeof busKeys>;
 
 /** Without `resolve` the paths of files stay as they are. */
 export function busSettings(entry: BusEntry, resolve: ResolveFile = (_key, file) => file): BusSettings {
-  const {
-    servers,
-    replicas,
-    max_age: age,
-    max_bytes: bytes,
-    tls,
-  } = typeof entry === 'string' ? { servers: [entry] } : entry;
+  const settings = readSection(busKeys, typeof entry === 'string' ? { servers: [entry] } : entry, 'bus');
   return {
-    servers: servers.flatMap((one) => one.split(',')).map((one) => new Secret(one)),
-    replicas,
-    maxAgeMs: age === undefined ? undefined : parseDuration(age),
-    maxBytes: bytes === undefined ? undefined : parseBytes(bytes),
-    tls: tls && resolveFiles(tls, resolve),
+    ...settings,
+    servers: settings.servers.flatMap((one) => one.split(',')).map((one) => new Secret(one)),
+    tls: settings.tls && resolveFiles(settings.tls, resolve),
   };
 }
 

@@ -3,6 +3,7 @@ import type { ErrorObject, ValidateFunction } from '../json-schema.ts';
 import { isNetwork } from '../source-address.ts';
 import type { ConfigError } from './config-document.ts';
 import type { Keys } from './config-locations.ts';
+import { describeFormat } from './format-words.ts';
 import { parseBytes, parseDuration, parseHostPort } from './units.ts';
 
 const NUMBER_OR_FLAG = /^(-?(0|[1-9]\d*)(\.\d+)?|true|false)$/;
@@ -52,6 +53,7 @@ function compile(schema: object): ValidateFunction {
     strict: true,
     strictTypes: false,
     formats: FORMATS,
+    keywords: ['about', 'absent', { keyword: 'range', type: 'string', validate: isInRange, errors: false }],
     // The schemas are ours, and their tests check that they are schemas: at each start that would take longer than the
     // check of the value.
     meta: false,
@@ -59,6 +61,19 @@ function compile(schema: object): ValidateFunction {
     // A check runs a few times. To make it faster would take longer than it runs.
     code: { optimize: false },
   }).compile(schema);
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+interface Range {
+  readonly min?: string;
+  readonly max?: string;
+}
+
+/** A range has bounds of the format of the value. */
+function isInRange({ min, max }: Range, value: string, { format }: Schema = {}): boolean {
+  const parse = (text: string): number => (format === 'bytes' ? parseBytes(text) : parseDuration(text)) ?? 0;
+  return (min === undefined || parse(value) >= parse(min)) && (max === undefined || parse(value) <= parse(max));
 }
 
 function convertText(value: unknown, error: ErrorObject, hasVariable: (keys: Keys) => boolean): boolean {
@@ -79,14 +94,6 @@ const FORMATS = {
   network: isNetwork,
   'host-port': (text: string) => parseHostPort(text) !== undefined,
   decimal: (text: string) => DECIMAL.test(text),
-};
-
-const FORMAT_WORDS: Readonly<Record<string, string>> = {
-  duration: 'a duration such as 200ms, 3s, 30m or 7d',
-  bytes: 'a size such as 512KiB, 64MiB or 2GiB',
-  network: 'an address or a network such as 10.0.0.0/8',
-  'host-port': 'an address such as 127.0.0.1:8080',
-  decimal: 'a decimal in quotes such as "0.08", with at most nine places',
 };
 
 function toConfigError(error: ErrorObject, fault: NewFault): ConfigError {
@@ -119,10 +126,8 @@ const EXPECTED: Readonly<
     undefined,
     `the key ${String(params['missingProperty'])} is missing${readDescription(error, '; expected ')}`,
   ],
-  format: (_error, params) => [
-    undefined,
-    `expected ${FORMAT_WORDS[String(params['format'])] ?? String(params['format'])}`,
-  ],
+  format: (_error, params) => [undefined, `expected ${describeFormat(params['format']) ?? String(params['format'])}`],
+  range: (error) => [undefined, `expected ${readDescription(error)}`],
   enum: (error, params) => [
     undefined,
     `expected ${readDescription(error) || `one of: ${(params['allowedValues'] as unknown[]).join(', ')}`}`,
@@ -136,11 +141,13 @@ function readDescription({ parentSchema }: ErrorObject, before = ''): string {
 }
 
 function describeOtherFault(error: ErrorObject): [undefined, string] {
-  const { description, format } = (error.parentSchema ?? {}) as {
+  const { description, format, properties } = (error.parentSchema ?? {}) as {
     readonly description?: string;
     readonly format?: string;
+    readonly properties?: object;
   };
-  const hint = description ?? FORMAT_WORDS[format ?? ''];
+  const keys = properties === undefined ? undefined : `a section with ${Object.keys(properties).join(', ')}`;
+  const hint = description ?? describeFormat(format) ?? keys;
   const message = error.message ?? 'is wrong';
   return [undefined, hint === undefined ? message : `expected ${hint} (${message})`];
 }

@@ -178,7 +178,7 @@ describe('the error of a bad file names the file, the line, the key and the expe
     ['enabled: yes', 'test.yaml:1: enabled: must be boolean'],
     ['name: 7', 'test.yaml:1: name: must be string'],
     ['name: { a: 1 }', 'test.yaml:1: name: must be string'],
-    ['server: x', 'test.yaml:1: server: must be object'],
+    ['server: x', 'test.yaml:1: server: expected a section with id, retries, listen (must be object)'],
     ['\nserver:\n  retries: 1', 'test.yaml:2: server: the key id is missing'],
     ['items:\n- id: a\n- share: 1', 'test.yaml:3: items.1: the key id is missing'],
     ['level: middle', 'test.yaml:1: level: expected one of: low, high'],

@@ -15,7 +15,7 @@ const PACKAGE = '.google.rpc';
 type Field = MessageInitShape<typeof FieldDescriptorProtoSchema>;
 type Message = MessageInitShape<typeof DescriptorProtoSchema>;
 
-const text = (name: string, number: number): Field => ({
+const textField = (name: string, number: number): Field => ({
   name,
   jsonName: name,
   number,
@@ -34,23 +34,27 @@ const inner = (name: string, number: number, typeName: string, label = Label.OPT
 const ERROR_INFO: Message = {
   name: 'ErrorInfo',
   field: [
-    text('reason', 1),
-    text('domain', 2),
+    textField('reason', 1),
+    textField('domain', 2),
     inner('metadata', 3, `${PACKAGE}.ErrorInfo.MetadataEntry`, Label.REPEATED),
   ],
-  nestedType: [{ name: 'MetadataEntry', options: { mapEntry: true }, field: [text('key', 1), text('value', 2)] }],
+  nestedType: [
+    { name: 'MetadataEntry', options: { mapEntry: true }, field: [textField('key', 1), textField('value', 2)] },
+  ],
 };
 
 const BAD_REQUEST: Message = {
   name: 'BadRequest',
   field: [inner('field_violations', 1, `${PACKAGE}.BadRequest.FieldViolation`, Label.REPEATED)],
-  nestedType: [{ name: 'FieldViolation', field: [text('field', 1), text('description', 2), text('reason', 3)] }],
+  nestedType: [
+    { name: 'FieldViolation', field: [textField('field', 1), textField('description', 2), textField('reason', 3)] },
+  ],
 };
 
 const QUOTA_FAILURE: Message = {
   name: 'QuotaFailure',
   field: [inner('violations', 1, `${PACKAGE}.QuotaFailure.Violation`, Label.REPEATED)],
-  nestedType: [{ name: 'Violation', field: [text('subject', 1), text('description', 2)] }],
+  nestedType: [{ name: 'Violation', field: [textField('subject', 1), textField('description', 2)] }],
 };
 
 /**

@@ -1,7 +1,9 @@
 import { ConfigError } from '../config/config-document.ts';
 import { Secret } from '../secret.ts';
-import { postgresSchema, postgresSettings } from './postgres-settings.ts';
-import type { PostgresEntry, PostgresSettings } from './postgres-settings.ts';
+import { choice, convert, text } from '../config/settings.ts';
+import type { ValuesOf } from '../config/settings.ts';
+import { postgresKeys } from './postgres-settings.ts';
+import type { PostgresSettings } from './postgres-settings.ts';
 import { postgresTlsFault } from './postgres-tls.ts';
 import type { Sql } from './sql.ts';
 import type { OpenLogSync } from './sqlite-log-sync.ts';
@@ -32,40 +34,37 @@ export interface StoreSettings extends ServiceSchema {
 }
 
 /** The keys of a service's section that concern its store. */
-export const storeSchema = {
-  database: {
-    type: 'string',
-    pattern: '^postgres(ql)?://',
-    description: 'a PostgreSQL URL such as postgres://host/name; empty: a file in data_dir',
-  },
-  postgres: postgresSchema,
-  migrations: {
-    enum: MIGRATION_MODES,
-    default: 'run',
-    description: 'one of: run, check; check leaves the migrations to reelgate migrate',
-  },
-} as const;
+export const storeKeys = {
+  database: convert(
+    text('`postgres://…`', {
+      absent: 'embedded in `data_dir`',
+      pattern: '^postgres(ql)?://',
+      expects: 'a PostgreSQL URL such as postgres://host/name; empty: a file in data_dir',
+      as: 'url',
+    }),
+    readDatabase,
+  ),
+  postgres: postgresKeys,
+  migrations: choice(
+    '`run`: a start runs what is new; `check`: it waits until `reelgate migrate` has',
+    MIGRATION_MODES,
+    { default: 'run', expects: 'one of: run, check; check leaves the migrations to reelgate migrate', as: 'mode' },
+  ),
+};
 
-/** As the checked configuration has it. */
-export interface StoreEntry {
-  readonly database?: string;
-  readonly postgres?: PostgresEntry;
-  readonly migrations?: MigrationMode;
+/** Takes the settings of the store out of those of a service. */
+export function storeSettings(
+  { url, postgres, mode }: ValuesOf<typeof storeKeys>,
+  service: ServiceSchema,
+): StoreSettings {
+  return { ...service, url, postgres, mode };
 }
 
 /** Refuses a URL with TLS settings that cannot work. */
-export function storeSettings(
-  { database, postgres, migrations: mode = 'run' }: StoreEntry,
-  service: ServiceSchema,
-): StoreSettings {
-  const fault = database === undefined ? undefined : (addressFault(database) ?? postgresTlsFault(database));
-  if (fault !== undefined) throw new ConfigError(`${service.name}.database: ${fault}`);
-  return {
-    ...service,
-    url: database === undefined ? undefined : new Secret(database),
-    postgres: postgresSettings(postgres),
-    mode,
-  };
+function readDatabase(database: string, at: string): Secret {
+  const fault = addressFault(database) ?? postgresTlsFault(database);
+  if (fault !== undefined) throw new ConfigError(`${at}: ${fault}`);
+  return new Secret(database);
 }
 
 /** The text is not shown, because it can have a password. */

@@ -1,66 +1,75 @@
-const file = (description: string) => ({ type: 'string', minLength: 1, description }) as const;
-const CERTIFICATE = file('the path of a PEM file with the certificate, followed by its intermediate certificates');
-const KEY = file('the path of a PEM file with the private key of the certificate, without a passphrase');
+import { choice, section, text } from '../config/settings.ts';
+import type { EntryAt } from '../config/settings.ts';
+
+const CERTIFICATE_FILE = 'the path of a PEM file with the certificate, followed by its intermediate certificates';
+const KEY_FILE = 'the path of a PEM file with the private key of the certificate, without a passphrase';
+const clientPair = {
+  certificate: text('the certificate to show', { absent: 'none', minLength: 1, expects: CERTIFICATE_FILE }),
+  key: text('the private key of the certificate', { absent: 'none', minLength: 1, expects: KEY_FILE }),
+};
 
 /** The ways in which a port with a `client_ca` treats the certificates of its clients. */
 export const CLIENT_CERTIFICATES = ['required', 'optional'] as const;
 
 /** The `tls` of a service that listens: for its gRPC port and its HTTP port. */
-export const listenerTlsSchema = {
-  type: 'object',
-  description: 'an object with certificate and key, such as { certificate: tls/tls.crt, key: tls/tls.key }',
-  additionalProperties: false,
-  required: ['certificate', 'key'],
-  properties: {
-    certificate: CERTIFICATE,
-    key: KEY,
-    client_ca: file(
-      'the path of a PEM file with the authorities that sign client certificates; empty: clients need none',
+export const listenerTls = section(
+  {
+    certificate: text('the certificate of both ports', {
+      absent: 'plaintext',
+      minLength: 1,
+      expects: CERTIFICATE_FILE,
+      required: true,
+    }),
+    key: text('the private key of the certificate', {
+      absent: 'plaintext',
+      minLength: 1,
+      expects: KEY_FILE,
+      required: true,
+    }),
+    client_ca: text('the authorities that sign client certificates', {
+      absent: 'no client is asked for a certificate',
+      minLength: 1,
+      expects: 'the path of a PEM file with the authorities that sign client certificates; empty: clients need none',
+    }),
+    client_certificates: choice(
+      'whether every client needs a certificate; `optional`: one without needs a key',
+      CLIENT_CERTIFICATES,
+      { default: 'required', expects: 'one of: required, optional; without client_ca it has no effect' },
     ),
-    client_certificates: {
-      enum: CLIENT_CERTIFICATES,
-      default: 'required',
-      description: 'one of: required, optional; without client_ca it has no effect',
-    },
   },
-} as const;
+  { expects: 'an object with certificate and key, such as { certificate: tls/tls.crt, key: tls/tls.key }' },
+);
 
 /** The `tls` of calls to the services: the authority of their certificates, and the certificate to show them. */
-export const clientTlsSchema = {
-  type: 'object',
-  description: 'an object with ca, such as { ca: tls/ca.crt }',
-  additionalProperties: false,
-  required: ['ca'],
-  properties: {
-    ca: file('the path of a PEM file with the authorities that sign the certificates of the services'),
-    certificate: CERTIFICATE,
-    key: KEY,
+export const clientTls = section(
+  {
+    ca: text('the authorities of the services, for TLS in every call', {
+      absent: 'plaintext',
+      minLength: 1,
+      expects: 'the path of a PEM file with the authorities that sign the certificates of the services',
+      required: true,
+    }),
+    ...clientPair,
   },
-} as const;
+  { expects: 'an object with ca, such as { ca: tls/ca.crt }' },
+);
 
-/** The `tls` of calls to a server that is not part of the program. Empty files mean the authorities of the system. */
-export const outgoingTlsSchema = {
-  type: 'object',
-  description: 'an object such as { ca: tls/ca.crt }',
-  additionalProperties: false,
-  dependencies: { certificate: ['key'], key: ['certificate'] },
-  properties: {
-    ca: file('the path of a PEM file with the authorities of the server; empty: those of the system'),
-    certificate: CERTIFICATE,
-    key: KEY,
+/** The `tls` of calls to a server that is not part of the program. */
+export const outgoingTls = section(
+  {
+    ca: text('the authorities of the servers, a PEM file', {
+      absent: 'those of the system',
+      minLength: 1,
+      expects: 'the path of a PEM file with the authorities of the server; empty: those of the system',
+    }),
+    ...clientPair,
   },
-} as const;
+  {
+    expects: 'an object such as { ca: tls/ca.crt }',
+    schema: { dependencies: { certificate: ['key'], key: ['certificate'] } },
+  },
+);
 
 /** As the checked configuration has it. */
-export interface ListenerTlsEntry {
-  readonly certificate: string;
-  readonly key: string;
-  readonly client_ca?: string;
-  readonly client_certificates: (typeof CLIENT_CERTIFICATES)[number];
-}
-
-export interface ClientTlsEntry {
-  readonly ca: string;
-  readonly certificate?: string;
-  readonly key?: string;
-}
+export type ListenerTlsEntry = NonNullable<EntryAt<typeof listenerTls>>;
+export type ClientTlsEntry = NonNullable<EntryAt<typeof clientTls>>;

@@ -14,11 +14,12 @@ import { Secret } from '../secret.ts';
 import { currentRequestId, currentTraceId, inRequest, inTrace } from '../request-context.ts';
 import { openTracing } from './open-tracing.ts';
 import type { Tracing } from './trace.ts';
+import { traceConfig } from './trace-schema.ts';
 import { traceSettings } from './trace-settings.ts';
 import type { BatchSettings } from './trace-settings.ts';
 
 /** What is shipped. */
-const SHIPPED = traceSettings({ endpoint: 'http://receiver', headers: {}, sample: {} }, {})!.batch;
+const SHIPPED = traceSettings(traceConfig({ tracing: { endpoint: 'http://receiver' } }), {})!.batch;
 const PARTS = {
   name: 'one',
   clock: systemClock,

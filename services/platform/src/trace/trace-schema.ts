@@ -1,70 +1,46 @@
-import { Secret } from '../secret.ts';
+import { number, readSection, record, secret, text } from '../config/settings.ts';
+import type { EntryOf, ValuesOf } from '../config/settings.ts';
 
-const share = (what: string): object => ({
-  type: 'number',
-  minimum: 0,
-  maximum: 1,
-  description: `the recorded share of ${what}, from 0 to 1`,
-});
-
-/** The JSON Schema of the key `tracing`. The variables of OpenTelemetry and the defaults fill it. */
-export const traceSchema = {
-  type: 'object',
-  additionalProperties: false,
-  default: {},
-  properties: {
-    endpoint: {
-      type: 'string',
-      pattern: '^https?://[^\\s?#@]+$',
-      description: 'an http:// or https:// address that takes OTLP, without credentials and without a query',
-    },
-    headers: { type: 'object', additionalProperties: { type: 'string' }, default: {} },
-    sample: {
-      type: 'object',
-      additionalProperties: false,
-      default: {},
-      properties: {
-        creates: share('requests that create something'),
-        calls: share('calls that are passed through'),
-        reads: share('other requests'),
-      },
-    },
-  },
-} as const;
-
-/** The settings of the configuration. The environment fills in missing ones. */
-export interface TraceConfig {
-  readonly endpoint: string | undefined;
-  readonly headers: Readonly<Record<string, Secret>>;
-  readonly sample: Partial<SampleRates>;
-}
-
-/** From 0 to 1. */
 export interface SampleRates {
   readonly creates: number;
   readonly calls: number;
   readonly reads: number;
 }
 
-interface CheckedConfig {
-  readonly tracing: {
-    readonly endpoint?: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly sample: Partial<SampleRates>;
-  };
-}
+export const DEFAULT_SAMPLE: SampleRates = { creates: 1, calls: 0.05, reads: 0.001 };
+
+const share = (what: string, byDefault: number) =>
+  number(`the recorded share of ${what}`, {
+    min: 0,
+    max: 1,
+    absent: `\`OTEL_TRACES_SAMPLER\`, or ${byDefault}`,
+    expects: `the recorded share of ${what}, from 0 to 1`,
+  });
+
+/** The key `tracing`. The variables of OpenTelemetry and the defaults fill what it leaves out. */
+export const traceKeys = {
+  endpoint: text('the receiver of OTLP over HTTP in protobuf; `/v1/traces` is added', {
+    absent:
+      '`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, which is used as it is, or `OTEL_EXPORTER_OTLP_ENDPOINT`; ' +
+      'without them nothing is recorded',
+    pattern: '^https?://[^\\s?#@]+$',
+    expects: 'an http:// or https:// address that takes OTLP, without credentials and without a query',
+  }),
+  headers: record(
+    'headers that are sent with each batch of spans, besides `OTEL_EXPORTER_OTLP_HEADERS`',
+    secret('the value of a header'),
+    { default: {} },
+  ),
+  sample: {
+    creates: share('requests that create something', DEFAULT_SAMPLE.creates),
+    calls: share('relayed calls', DEFAULT_SAMPLE.calls),
+    reads: share('other requests', DEFAULT_SAMPLE.reads),
+  },
+};
+
+export type TraceConfig = ValuesOf<typeof traceKeys>;
 
 /** Reads the settings from a value that the schema has accepted. */
 export function traceConfig(value: unknown): TraceConfig {
-  const { endpoint, headers, sample } = (value as CheckedConfig).tracing;
-  const { creates, calls, reads } = sample;
-  return {
-    endpoint,
-    headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, new Secret(text)])),
-    sample: {
-      ...(creates === undefined ? {} : { creates }),
-      ...(calls === undefined ? {} : { calls }),
-      ...(reads === undefined ? {} : { reads }),
-    },
-  };
+  return readSection(traceKeys, (value as { readonly tracing: EntryOf<typeof traceKeys> }).tracing, 'tracing');
 }

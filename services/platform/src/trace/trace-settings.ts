@@ -1,5 +1,6 @@
 import { receiverSettings, textIn } from './receiver-settings.ts';
 import type { Environment, ReceiverSettings } from './receiver-settings.ts';
+import { DEFAULT_SAMPLE } from './trace-schema.ts';
 import type { SampleRates, TraceConfig } from './trace-schema.ts';
 
 /** The settings of a program that records traces. */
@@ -21,7 +22,6 @@ export interface BatchSettings {
   readonly exportMs: number;
 }
 
-const SAMPLE: SampleRates = { creates: 1, calls: 0.05, reads: 0.001 };
 /** More spans than any useful queue has, but still few enough for the memory. */
 const COUNT_MAX = 100_000;
 const MS_MAX = 10 * 60_000;
@@ -39,10 +39,15 @@ export function traceSettings(config: TraceConfig, environment: Environment): Tr
   if (textIn(environment, 'OTEL_TRACES_EXPORTER') === 'none') return undefined;
   const receiver = receiverSettings(config, environment);
   if (receiver === undefined) return undefined;
-  const sampled = readSampleRates(environment);
+  const { creates, calls, reads } = config.sample;
+  const sampled = readSampleRates(environment) ?? DEFAULT_SAMPLE;
   return {
     ...receiver,
-    sample: { ...SAMPLE, ...sampled, ...config.sample },
+    sample: {
+      creates: creates ?? sampled.creates,
+      calls: calls ?? sampled.calls,
+      reads: reads ?? sampled.reads,
+    },
     batch: readBatch(environment),
     otherProtocol: readOtherProtocol(environment),
   };
@@ -58,12 +63,12 @@ function readOtherProtocol(environment: Environment): string | undefined {
  * Reads one share for every class, because the standard samplers know no classes. The decision of a caller is kept in
  * any case.
  */
-function readSampleRates(environment: Environment): Partial<SampleRates> {
+function readSampleRates(environment: Environment): SampleRates | undefined {
   const sampler = textIn(environment, 'OTEL_TRACES_SAMPLER')?.replace(/^parentbased_/, '');
   const every = (share: number): SampleRates => ({ creates: share, calls: share, reads: share });
   if (sampler === 'always_on') return every(1);
   if (sampler === 'always_off') return every(0);
-  if (sampler !== 'traceidratio') return {};
+  if (sampler !== 'traceidratio') return undefined;
   const share = Number(textIn(environment, 'OTEL_TRACES_SAMPLER_ARG') ?? 1);
   return every(share >= 0 && share <= 1 ? share : 1);
 }

@@ -1,6 +1,17 @@
-import { parseDuration } from '@reelgate/platform/config/units';
-import { Secret } from '@reelgate/platform/secret';
-import { duration, name, whole } from '../schema-parts.ts';
+import { upstreamKeys } from '@reelgate/platform/config/upstream-keys';
+import {
+  choice,
+  custom,
+  duration,
+  flag,
+  list,
+  readSection,
+  record,
+  secret,
+  text,
+  whole,
+} from '@reelgate/platform/config/settings';
+import type { EntryOf } from '@reelgate/platform/config/settings';
 import { KEYS_HOST, listHosts, signsWithSecret } from './adapter-hosts.ts';
 import { ADAPTERS } from './adapters/index.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
@@ -36,69 +47,62 @@ function mapAdapters<T>(adapters: KnownAdapters, map: (adapter: ChannelAdapter) 
   return Object.fromEntries(Object.entries(adapters).map(([called, adapter]) => [called, map(adapter)]));
 }
 
-/**
- * The schema that this service adds to an entry of `channels`. It shares that list with the gateway's relay
- * channels.
- */
-export const videoChannelSchema = {
-  /** A task lives at its upstream, in the account of the channel. */
-  required: ['upstream_account'],
-  properties: {
-    upstream_account: name,
-    reconcile: { enum: ['list', 'none'], default: 'list' },
-    references: { enum: ['inline', 'url'] },
-    callbacks: { type: 'boolean', default: false },
-    callback_secret: name,
-    hosts: {
-      type: 'object',
-      default: {},
-      description: 'addresses in place of the further hosts of the adapter, by their names',
-      additionalProperties: {
-        type: 'string',
-        pattern: '^https?://[^\\s]+$',
-        description: 'an http:// or https:// URL',
-      },
-    },
-    extra_fields: {
-      type: 'array',
-      uniqueItems: true,
-      description: 'the extra fields that reach the upstream, of those of its adapter; absent: all of them',
-      items: { type: 'string' },
-    },
-    options: { type: 'object', default: {}, description: 'what only this adapter understands; its page has the keys' },
-    regeneration: { enum: ['task', 'video'], default: 'task' },
+/** An entry of `channels` whose upstream this service calls. The list has the gateway's relay channels too. */
+export const videoChannelKeys = {
+  ...upstreamKeys,
+  upstream_account: text(
+    'the account of the upstream to which files (`asset://`, `mm_file://`) belong; an entry of `accounts` names the ' +
+      'ones whose files it may use',
+    { required: true, minLength: 1, maxLength: 128, absent: 'required, except for `relay`: the channel alone' },
+  ),
+  reconcile: choice('`list` or `none`: how a lost answer to a submission is searched for', ['list', 'none'], {
+    default: 'list',
+  }),
+  references: choice('`inline` or `url`: how media reach the upstream', ['inline', 'url'], {
+    absent: '`inline` if `public_url` is a private address, otherwise `url`',
+  }),
+  callbacks: flag('whether the upstream gets a callback address of the gateway', { default: false }),
+  callback_secret: secret('the secret with which the upstream signs its callbacks; a wrong signature is refused', {
+    minLength: 1,
+    maxLength: 128,
+    absent: 'none: the address is all that protects them',
+  }),
+  hosts: record(
+    'addresses in place of the further hosts of the adapter, by their names',
+    text('an address', { pattern: '^https?://[^\\s]+$', expects: 'an http:// or https:// URL' }),
+    { default: {} },
+  ),
+  extra_fields: list('the extra fields of the adapter that this upstream takes', text('the name of a field'), {
+    uniqueItems: true,
+    absent: 'all that the adapter declares, but those for operators',
+    expects: 'the extra fields that reach the upstream, of those of its adapter; absent: all of them',
+  }),
+  options: custom(
+    'settings that only this adapter has; its page has the keys',
+    { type: 'object' },
+    { default: {}, expects: 'what only this adapter understands; its page has the keys' },
+    (options: Readonly<Record<string, unknown>>) => options,
+  ),
+  regeneration: choice(
+    'how the upstream gets the source of a regeneration: as its own task, or as a video with the prompt and the ' +
+      'references',
+    ['task', 'video'],
+    { default: 'task' },
+  ),
+  limits: {
+    ...upstreamKeys.limits,
+    polls_per_minute: whole('polls of tasks, over all replicas; one poll can read several tasks', {
+      absent: 'what the upstream documents (`dashscope` 1200, `replicate` 3000), otherwise 6000',
+    }),
   },
-  limits: { polls_per_minute: whole(1) },
-  timeouts: { submit: duration('60s'), poll: duration('20s') },
-} as const;
+  timeouts: {
+    submit: duration('of a submission', { default: '60s', min: '1ms', as: 'submitTimeoutMs' }),
+    poll: duration('of a poll', { default: '20s', min: '1ms', as: 'pollTimeoutMs' }),
+  },
+};
 
 /** An entry of `channels` after the check against the schema. */
-export interface CheckedChannel {
-  readonly id: string;
-  readonly adapter: string;
-  readonly base_url: string;
-  readonly api_key: string;
-  readonly upstream_account: string;
-  readonly endpoints: readonly Endpoint[];
-  readonly models: Readonly<Record<string, string>>;
-  readonly priority: number;
-  readonly weight: number;
-  readonly enabled: boolean;
-  readonly limits: {
-    readonly requests_per_minute: number;
-    readonly in_flight: number;
-    readonly polls_per_minute?: number;
-  };
-  readonly timeouts: { readonly submit: string; readonly poll: string };
-  readonly reconcile: 'list' | 'none';
-  readonly references?: 'inline' | 'url';
-  readonly callbacks: boolean;
-  readonly callback_secret?: string;
-  readonly hosts: Readonly<Record<string, string>>;
-  readonly extra_fields?: readonly string[];
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly regeneration: 'task' | 'video';
-}
+export type CheckedChannel = EntryOf<typeof videoChannelKeys> & { readonly adapter: string };
 
 /** An adapter without options refuses every option; a host that it does not have would never be called. */
 function describeOwnKeys(adapter: ChannelAdapter): object {
@@ -127,32 +131,16 @@ export function toChannelSettings(
   references: 'inline' | 'url',
   own: readonly TestedAdapter[],
 ): ChannelSettings {
-  const ownAdapter = own.find((one) => one.name === channel.adapter);
+  const { limits, timeouts, ...values } = readSection(videoChannelKeys, channel, 'channels');
+  const { pollsPerMinute = listAdapters(own)[channel.adapter]?.pollsPerMinute ?? POLLS_PER_MINUTE_DEFAULT } = limits;
   return {
-    id: channel.id,
+    ...values,
+    ...limits,
+    ...timeouts,
     adapter: channel.adapter,
-    ownAdapter,
-    baseUrl: channel.base_url,
-    apiKey: new Secret(channel.api_key),
-    upstreamAccount: channel.upstream_account,
-    endpoints: channel.endpoints,
-    models: channel.models,
-    priority: channel.priority,
-    weight: channel.weight,
-    enabled: channel.enabled,
-    requestsPerMinute: channel.limits.requests_per_minute,
-    inFlightMax: channel.limits.in_flight,
-    pollsPerMinute:
-      channel.limits.polls_per_minute ?? listAdapters(own)[channel.adapter]?.pollsPerMinute ?? POLLS_PER_MINUTE_DEFAULT,
-    submitTimeoutMs: parseDuration(channel.timeouts.submit) ?? 0,
-    pollTimeoutMs: parseDuration(channel.timeouts.poll) ?? 0,
-    reconcile: channel.reconcile,
-    references: channel.references ?? references,
-    callbacks: channel.callbacks,
-    callbackSecret: channel.callback_secret === undefined ? undefined : new Secret(channel.callback_secret),
-    hosts: channel.hosts,
-    extraFields: channel.extra_fields,
-    options: channel.options,
-    regeneration: channel.regeneration,
+    ownAdapter: own.find((one) => one.name === channel.adapter),
+    endpoints: values.endpoints as readonly Endpoint[],
+    pollsPerMinute,
+    references: values.references ?? references,
   };
 }

@@ -12,6 +12,7 @@ import { keepReserved } from '../bytes/reserve-bytes.ts';
 import { removeBytes } from '../garbage/collect-garbage.ts';
 import type { CollectDeps } from '../garbage/collect-garbage.ts';
 import { mediaBusy } from '../media-refusals.ts';
+import type { FileSettings } from './file-settings.ts';
 import { refuse } from '../../refusals.ts';
 
 /** From the reservation to the first byte, and from the last byte to the commit. */
@@ -20,15 +21,6 @@ const RESERVED_MS = 60_000;
 const UNCOMMITTED_MS = 3_600_000;
 /** The maximum number of bytes that a batch writes into one file: 50,000 lines of 10 KiB. */
 const OUTPUT_BYTES_MAX = 512 * 1024 * 1024;
-
-export interface FileSettings {
-  /** The maximum number of bytes of one file that a client uploads. */
-  readonly bytesMax: number;
-  readonly lifetimeMs: number;
-  /** The maximum number of bytes and of files of an account. */
-  readonly accountBytesMax: number;
-  readonly accountFilesMax: number;
-}
 
 export interface FileDeps {
   readonly store: FileStore;

@@ -1,22 +1,37 @@
-import { ConfigError } from '../../config/config-file.ts';
-import { parseDuration } from '../../config/units.ts';
+import { duration, readSection } from '../../config/settings.ts';
+import type { EntryOf } from '../../config/settings.ts';
 import type { GrpcSettings } from './client.ts';
 
-const duration = (fallback: string): object => ({ type: 'string', format: 'duration', default: fallback });
-const section = (properties: object): object => ({
-  type: 'object',
-  additionalProperties: false,
-  default: {},
-  properties,
-});
+/** Shorter times would load the name servers and the network. A timer cannot wait much longer than a day. */
+const RANGE = { min: '100ms', max: '24h' } as const;
 
-/** The JSON Schema of the key `grpc`: how calls find the replicas of a service. */
-export const grpcSchema = section({
-  resolve_interval: duration('1s'),
-  reconnect_max: duration('2s'),
-  keepalive: section({ time: duration('20s'), timeout: duration('5s') }),
-  connection_age: duration('2m'),
-});
+/** The key `grpc`: how calls find the replicas of a service. */
+export const grpcKeys = {
+  resolve_interval: duration(
+    'the least time between two resolutions of a name; it is resolved again when a connection ends',
+    { default: '1s', ...RANGE, as: 'resolveEveryMs' },
+  ),
+  reconnect_max: duration('the longest wait before a replica that could not be reached is tried again', {
+    default: '2s',
+    ...RANGE,
+  }),
+  keepalive: {
+    time: duration('how often a connection is pinged, with or without calls', {
+      default: '20s',
+      ...RANGE,
+      as: 'everyMs',
+    }),
+    timeout: duration('the time after which a replica that does not answer a ping is gone', {
+      default: '5s',
+      ...RANGE,
+      as: 'answeredWithinMs',
+    }),
+  },
+  connection_age: duration(
+    'the age at which a connection to a gRPC port takes no new calls, and its client resolves the name again',
+    { default: '2m', min: '1s', max: '24h' },
+  ),
+};
 
 export interface GrpcConfig {
   readonly calls: GrpcSettings;
@@ -24,44 +39,9 @@ export interface GrpcConfig {
   readonly connectionAgeMs: number;
 }
 
-interface CheckedConfig {
-  readonly grpc: {
-    readonly resolve_interval: string;
-    readonly reconnect_max: string;
-    readonly keepalive: { readonly time: string; readonly timeout: string };
-    readonly connection_age: string;
-  };
-}
-
-/** Shorter times would load the name servers and the network without any use. */
-const MS_MIN = 100;
-const AGE_MS_MIN = 1000;
-/** A timer cannot wait much longer. */
-const MS_MAX = 24 * 60 * 60_000;
-
-/** Reads the settings from a value that the schema has accepted. Throws a ConfigError for a time out of its range. */
+/** Reads the settings from a value that the schema has accepted. */
 export function grpcConfig(value: unknown): GrpcConfig {
-  const {
-    resolve_interval: resolve,
-    reconnect_max: reconnect,
-    keepalive,
-    connection_age: age,
-  } = (value as CheckedConfig).grpc;
-  return {
-    calls: {
-      resolveEveryMs: readDurationMs('resolve_interval', resolve, MS_MIN),
-      reconnectMaxMs: readDurationMs('reconnect_max', reconnect, MS_MIN),
-      keepalive: {
-        everyMs: readDurationMs('keepalive.time', keepalive.time, MS_MIN),
-        answeredWithinMs: readDurationMs('keepalive.timeout', keepalive.timeout, MS_MIN),
-      },
-    },
-    connectionAgeMs: readDurationMs('connection_age', age, AGE_MS_MIN),
-  };
-}
-
-function readDurationMs(key: string, text: string, min: number): number {
-  const ms = parseDuration(text) ?? 0;
-  if (ms >= min && ms <= MS_MAX) return ms;
-  throw new ConfigError(`grpc.${key}: expected a duration from ${min}ms to 24h`);
+  const { grpc } = value as { readonly grpc: EntryOf<typeof grpcKeys> };
+  const { connectionAgeMs, ...calls } = readSection(grpcKeys, grpc, 'grpc');
+  return { calls, connectionAgeMs };
 }

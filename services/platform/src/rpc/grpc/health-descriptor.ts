@@ -16,7 +16,7 @@ export const HealthStatus = { UNKNOWN: 0, SERVING: 1, NOT_SERVING: 2, SERVICE_UN
 type Field = MessageInitShape<typeof FieldDescriptorProtoSchema>;
 type Message = MessageInitShape<typeof DescriptorProtoSchema>;
 
-const text = (name: string, number: number): Field => ({
+const textField = (name: string, number: number): Field => ({
   name,
   jsonName: name,
   number,
@@ -59,7 +59,7 @@ const LIST_RESPONSE: Message = {
     {
       name: 'StatusesEntry',
       options: { mapEntry: true },
-      field: [text('key', 1), inner('value', 2, 'HealthCheckResponse')],
+      field: [textField('key', 1), inner('value', 2, 'HealthCheckResponse')],
     },
   ],
 };
@@ -70,7 +70,7 @@ export const healthFile: FileDescriptorProto = create(FileDescriptorProtoSchema,
   package: PACKAGE.slice(1),
   syntax: 'proto3',
   messageType: [
-    { name: 'HealthCheckRequest', field: [text('service', 1)] },
+    { name: 'HealthCheckRequest', field: [textField('service', 1)] },
     CHECK_RESPONSE,
     { name: 'HealthListRequest' },
     LIST_RESPONSE,
