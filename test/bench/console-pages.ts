@@ -41,7 +41,7 @@ const LAST_MONTH = {
 const TASKS = { limit: 50, brief: true, inSteps: true };
 const OPERATOR_READS: readonly (string | PageCalls)[] = [
   '/now',
-  '/attention',
+  ['attention', ['tasks.OperatorService/ListAttention', {}]],
   ['tasks', ['tasks.OperatorService/ListTaskRecords', TASKS]],
   ['failed tasks', ['tasks.OperatorService/ListTaskRecords', { ...TASKS, state: 'TASK_STATE_FAILED' }]],
   [

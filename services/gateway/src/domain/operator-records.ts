@@ -1,6 +1,3 @@
-/** A decision of an operator on work with an unknown outcome. */
-export type Resolution = 'completed' | 'failed' | 'retry';
-
 /** An entry of the history as it is stored. */
 export interface HistoryEntry {
   readonly at: number;

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { AttentionRow, DecidedMoney, Resolution } from '../../api/operator-attention.ts';
+import type { Resolution } from '../../api/operator-attention.ts';
 import type { OperatorTaskView } from '../../api/operator-tasks.ts';
 import { aTaskMoney, aTaskView, usd } from '../../testing/a-task.ts';
+import type { AttentionRow, DecidedMoney } from './parts/attention-rows.ts';
 import { confirmBatchText, nameCause, sumDecisions, sumText } from './parts/consequence.ts';
 import { BatchResults } from './parts/batch-results.tsx';
 import { describeDecision } from './parts/decided-note.tsx';

@@ -133,6 +133,14 @@ export const attentionWords = {
     },
     gone: 'Somebody has decided over this entry, or it has left the queue.',
   },
+  /** Why a decision cannot be made. */
+  refused: {
+    job: 'the call may have taken place, so it cannot be made again',
+    deferred: 'the usage is still far above the hold; decide as completed or failed',
+    tooLarge: 'the price of the usage is larger than the largest amount',
+    charged: 'the work was charged already; decide as completed',
+    released: 'the hold was released already; decide as failed',
+  },
   compared: {
     caption: 'What was ordered, and what the upstream reported',
     quantity: 'Quantity',

@@ -1,18 +1,21 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { RefObject, VNode } from 'preact';
-import type { AttentionList } from '../../api/operator-attention.ts';
-import { useView } from '../../state/use-view.ts';
+import { sendCall } from '../../state/calls.ts';
+import { useRead } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { AttentionItem } from './parts/attention-item.tsx';
+import { readAttention } from './parts/attention-rows.ts';
+import type { AttentionList } from './parts/attention-rows.ts';
 import { BatchForm } from './parts/batch-form.tsx';
 import { BatchResults } from './parts/batch-results.tsx';
 import { ChosenBar, QueueBar, QueueList } from './parts/queue-list.tsx';
 import { moveByKey } from './parts/queue.ts';
 import { useDesk } from './parts/use-desk.ts';
 import type { Desk } from './parts/use-desk.ts';
+import { useOperator } from './parts/use-operator.ts';
 import { useKeys, useShortcutSwitch } from './parts/use-shortcuts.ts';
 import { attentionWords } from './attention-words.ts';
 import { operatorWords } from './operator-words.ts';
@@ -21,12 +24,23 @@ const words = attentionWords.attention;
 const NEXT = 'n';
 
 export function page({ query }: PageProps): VNode {
-  const view = useView<AttentionList>('/attention', ['attention']);
+  const { name, covers } = useOperator();
+  const view = useRead({ key: 'attention', read: ({ signal }) => readAttention((call) => sendCall(call, signal)) }, [
+    'attention',
+  ]);
   return (
     <>
       <PageTitle title={words.title} lead={words.intro} />
       <Loaded view={view}>
-        {(list) => <AttentionView list={list} open={query.get('open') ?? ''} onChanged={view.refresh} />}
+        {(list) => (
+          <AttentionView
+            list={list}
+            canDecide={covers('operator')}
+            you={name}
+            open={query.get('open') ?? ''}
+            onChanged={view.refresh}
+          />
+        )}
       </Loaded>
     </>
   );
@@ -34,12 +48,16 @@ export function page({ query }: PageProps): VNode {
 
 export interface AttentionViewProps {
   readonly list: AttentionList;
+  readonly canDecide: boolean;
+  /** The name of the visitor. */
+  readonly you: string;
   /** The id of the open entry; empty: none is. */
   readonly open: string;
   readonly onChanged: () => void;
 }
 
-export function AttentionView({ list, open, onChanged }: AttentionViewProps): VNode {
+export function AttentionView(props: AttentionViewProps): VNode {
+  const { list, canDecide, open, onChanged } = props;
   const desk = useDesk(list, open, onChanged);
   const { entries, clear, chosen, shown, showTogether, openEntry, goNext } = desk;
   const [isOn, setOn] = useShortcutSwitch();
@@ -57,7 +75,7 @@ export function AttentionView({ list, open, onChanged }: AttentionViewProps): VN
   return (
     <>
       {isEmpty ? <EmptyState title={words.empty} text={words.emptyText} /> : null}
-      {list.canDecide ? null : (
+      {canDecide ? null : (
         <p class="quiet" id="may-not-decide">
           {operatorWords.needsRole('operator', words.needed)}
         </p>
@@ -66,17 +84,17 @@ export function AttentionView({ list, open, onChanged }: AttentionViewProps): VN
       {entries.length === 0 ? null : (
         <div class="split">
           <section aria-label={words.queue} ref={queue}>
-            {list.canDecide && !isEmpty ? <ChosenBar chosen={chosen} onTogether={showTogether} /> : null}
+            {canDecide && !isEmpty ? <ChosenBar chosen={chosen} onTogether={showTogether} /> : null}
             <QueueList
               entries={entries}
               open={open}
               onOpen={openEntry}
               onClear={clear}
-              choosing={list.canDecide ? chosen : undefined}
+              choosing={canDecide ? chosen : undefined}
             />
           </section>
           <section class="card" ref={pane}>
-            <Pane list={list} open={open} desk={desk} onChanged={onChanged} />
+            <Pane {...props} desk={desk} />
           </section>
         </div>
       )}
@@ -85,7 +103,7 @@ export function AttentionView({ list, open, onChanged }: AttentionViewProps): VN
 }
 
 /** The part that is open beside the queue: an entry, several that are decided together, or what came of them. */
-function Pane({ list, open, desk, onChanged }: AttentionViewProps & { desk: Desk }): VNode {
+function Pane({ list, canDecide, you, open, desk, onChanged }: AttentionViewProps & { desk: Desk }): VNode {
   const { entries, chosen, batch, shown, made, onDecided, goNext, decideTogether } = desk;
   if (shown === 'end') return <h2 tabindex={-1}>{list.hasMore ? words.moreWait : words.nothingLeft}</h2>;
   if (shown === 'together' && batch.run !== undefined)
@@ -98,8 +116,8 @@ function Pane({ list, open, desk, onChanged }: AttentionViewProps & { desk: Desk
     <AttentionItem
       key={opened.row.id}
       entry={opened}
-      canDecide={list.canDecide}
-      you={list.you}
+      canDecide={canDecide}
+      you={you}
       made={made.get(opened.row.id)}
       onDecided={onDecided}
       onChanged={onChanged}

@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { AttentionList } from '../../api/operator-attention.ts';
 import type { ChannelList, ChannelRow } from '../../api/operator-channels.ts';
 import type { Now } from '../../api/operator-now.ts';
 import type { RpcAnswer } from '../../api/calls.ts';
 import { AttentionView } from './attention.tsx';
+import type { AttentionViewProps } from './attention.tsx';
+import type { AttentionList } from './parts/attention-rows.ts';
 import { modelsOfItAlone } from '../../operator-values.ts';
 import { ChannelsView } from './channels.tsx';
 import { NowView } from './now.tsx';
@@ -125,13 +126,13 @@ const list: AttentionList = {
     },
   ],
   hasMore: false,
-  canDecide: true,
-  you: 'ada',
 };
 
 describe('attention', () => {
-  const view = (changes: Partial<AttentionList>, open = ''): string =>
-    renderToString(h(AttentionView, { list: { ...list, ...changes }, open, onChanged: () => undefined }));
+  const view = (changes: Partial<AttentionViewProps>, open = ''): string => {
+    const props = { list, canDecide: true, you: 'ada', open, onChanged: () => undefined };
+    return renderToString(h(AttentionView, { ...props, ...changes }));
+  };
 
   test('lists what waits with its reason, account, model, channel and held money', () => {
     expect(text(view({}))).toMatch(/Usage far above the hold .* task_1 Task · demo · Alpha-H3 · east · \$0\.50 held/);
@@ -157,7 +158,7 @@ describe('attention', () => {
   });
 
   test('says that the queue is empty', () => {
-    expect(text(view({ items: [] }))).toContain('Nothing waits for a decision.');
+    expect(text(view({ list: { items: [], hasMore: false } }))).toContain('Nothing waits for a decision.');
   });
 });
 

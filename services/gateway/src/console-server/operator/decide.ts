@@ -2,54 +2,91 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import type { Act } from '@reelgate/proto/access/v1/act';
-import type { DecidedMoney, DecisionAnswer, DecisionRequest } from '../../../console/api/operator-attention.ts';
+import { ChargeSchema } from '@reelgate/proto/billing/v1/hold';
+import { Resolution } from '@reelgate/proto/tasks/v1/operator_service';
+import type { DecisionAnswer, DecisionRequest } from '../../../console/api/operator-attention.ts';
 import { withDeadline } from '../../clients/caller.ts';
 import type { Caller } from '../../clients/caller.ts';
-import type { AttentionQueue, OpenMoney } from '../../clients/attention-client.ts';
 import type { OperatorClients } from '../../clients/gateway-clients.ts';
+import { bodyValidator } from '../../dialects/wire/body-validator.ts';
+import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { ifReadable } from '../client/task-parts.ts';
-import { toMoney } from '../views/money-view.ts';
-import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { refuse } from '../../refusals.ts';
+import { readJsonBody } from '../console-route.ts';
+import { toContractJson } from '../contract-json.ts';
+import { operatorRoute } from './operator-route.ts';
+import type { OperatorRouteEntry } from './operator-route.ts';
+import { requireOperator } from './operator-session-routes.ts';
+import { REASON_SCHEMA, readReason } from './read-request.ts';
 
 const DECISION = 'attention_resolved';
 /** A decision is the last act over its subject, or one of the last few. */
 const ACTS_READ = 20;
+const RESOLUTIONS = deriveValues(Resolution);
 
-export interface DecideParts {
-  readonly attention: AttentionQueue;
-  readonly tasks: OperatorClients['tasks'];
+const decision = bodyValidator<DecisionRequest>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['resolution', 'reason'],
+  properties: { resolution: { enum: ['completed', 'failed', 'retry'] }, reason: REASON_SCHEMA },
+});
+
+interface DecideParts {
+  readonly clients: OperatorClients;
   readonly clock: Clock;
   readonly log: Log;
+  readonly budget: BodyBudget;
 }
 
-export interface WantedDecision extends DecisionRequest {
+interface WantedDecision extends DecisionRequest {
   readonly id: string;
   readonly actor: string;
+}
+
+/** `POST /attention/{id}`: decides over a task or a job that waits for a person. */
+export function decideRoute(parts: DecideParts): OperatorRouteEntry {
+  return operatorRoute({
+    method: 'POST',
+    path: '/attention/{id}',
+    name: 'resolveAttention',
+    role: 'operator',
+    answer: async (exchange) => {
+      const body = decision(await readJsonBody(exchange, { budget: parts.budget }));
+      const { name: actor } = requireOperator(exchange);
+      const wanted = { id: exchange.params['id'] ?? '', resolution: body.resolution, actor, reason: readReason(body) };
+      return decide(parts, wanted, exchange.state);
+    },
+  });
 }
 
 /**
  * Carries out a decision, and answers what it did to the money. A page that never saw the answer sends the decision
  * again, and gets the answer to the first one. A decision of another person is told.
  */
-export async function decide(parts: DecideParts, wanted: WantedDecision, caller: Caller): Promise<DecisionAnswer> {
-  const { attention, tasks, clock, log } = parts;
-  const { id, resolution } = wanted;
-  const at = await attention.decide(wanted, caller).then(
+async function decide(
+  { clients, clock, log }: DecideParts,
+  wanted: WantedDecision,
+  caller: Caller,
+): Promise<DecisionAnswer> {
+  const { id, resolution, actor, reason } = wanted;
+  const { tasks, billing } = clients;
+  const request = { taskId: id, resolution: RESOLUTIONS[resolution], actor, reason };
+  const at = await tasks.resolveAttention(request, withDeadline(caller)).then(
     () => clock.now(),
     async (error: unknown) => {
       if (!isProblem(error, 'not_in_attention')) throw error;
-      const page = await ifReadable(
-        log,
-        'acts',
-        tasks.listActs({ limit: ACTS_READ, subject: id }, withDeadline(caller)),
-      );
-      return readFirst(page?.acts ?? [], wanted, error);
+      const acts = tasks.listActs({ limit: ACTS_READ, subject: id }, withDeadline(caller));
+      return readFirst((await ifReadable(log, 'acts', acts))?.acts ?? [], wanted, error);
     },
   );
-  const money = await ifReadable(log, 'money', attention.money([id], caller));
-  return { resolution, at, ...dropUndefined({ money: toDecidedMoney(money?.get(id)) }) };
+  const booked = await ifReadable(log, 'money', billing.listCharges({ taskIds: [id] }, withDeadline(caller)));
+  const charge = booked?.charges.find(({ taskId }) => taskId === id);
+  return {
+    ...{ resolution, at },
+    ...(charge && { charge: toContractJson(ChargeSchema, charge) }),
+  };
 }
 
 /**
@@ -66,13 +103,4 @@ function readFirst(acts: readonly Act[], { resolution, actor, reason }: WantedDe
     message: `${last.actor} has decided it as ${String(decided)}: ${last.reason}`,
     cause: refusal,
   });
-}
-
-function toDecidedMoney(money: OpenMoney | undefined): DecidedMoney | undefined {
-  if (money === undefined) return undefined;
-  const { heldNanos, chargedNanos, currency, settled } = money;
-  const held = toMoney(heldNanos, currency);
-  if (settled === 'not' || settled === 'deferred') return { held };
-  const rest = heldNanos > chargedNanos ? heldNanos - chargedNanos : 0n;
-  return { held, charged: toMoney(chargedNanos, currency), released: toMoney(rest, currency) };
 }

@@ -90,3 +90,17 @@ test('channels that cannot be read are not taken for channels in use', async () 
 
   expect(named((await read()).lights, 'channels')).toMatchObject({ grade: 'fail', figure: '–' });
 });
+
+test('the six lights are shown, and fail, while the tasks service is away', async () => {
+  console = await startOperatorUnderTest({ operator: { tasks: { getPulse: away, listChannels: away } } });
+  const { status, json } = await console.as('viewer', 'GET', '/now');
+
+  expect(status).toBe(200);
+  expect(json).toMatchObject({
+    lights: ['creates', 'polls', 'ends', 'settlements', 'channels', 'attention'].map((name) => ({
+      name,
+      grade: 'fail',
+    })),
+    services: [{ name: 'tasks', isReachable: true }, { name: 'billing' }, { name: 'media' }],
+  });
+});

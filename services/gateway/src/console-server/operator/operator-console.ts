@@ -4,7 +4,6 @@ import type { ReadSource } from '@reelgate/platform/source-address';
 import type { HttpRoute } from '@reelgate/platform/http/http-port';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import { watchStatus } from './watch-status.ts';
-import { attentionQueue } from '../../clients/attention-client.ts';
 import type { OperatorClients } from '../../clients/gateway-clients.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
@@ -89,10 +88,7 @@ export function operatorConsole(
     ...{ clock, log, relay, pauses, clients },
   });
   const routes: readonly OperatorRouteEntry[] = [
-    ...operatorSessionRoutes(
-      { clock, log, budget, door, attention: attentionQueue(pages.clients), readStatus },
-      sessions,
-    ),
+    ...operatorSessionRoutes({ clock, log, budget, door, tasks: pages.clients.tasks, readStatus }, sessions),
     ...operatorPages({ clock, newId, log, budget, ...pages }),
     operatorStreamRoute(streams, sessions),
     ...assetRoutes('operator', assets),

@@ -2,7 +2,6 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { ConfigurationView } from '../../../console/api/operator-configuration.ts';
-import { attentionQueue } from '../../clients/attention-client.ts';
 import { searchClient } from '../../clients/search-client.ts';
 import { accountBooks } from '../../clients/money-client.ts';
 import type { OperatorClients, ReadConfiguration } from '../../clients/gateway-clients.ts';
@@ -13,11 +12,11 @@ import { webhooksClient } from '../../clients/webhooks-client.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
-import { attentionRoutes } from './attention-routes.ts';
 import { callsRoute } from './calls-route.ts';
 import { channelRoute } from './channel-route.ts';
 import { searchRoute } from './search-route.ts';
 import { channelsRoutes } from './channels-routes.ts';
+import { decideRoute } from './decide.ts';
 import { marginsFileRoute } from './margins-file-route.ts';
 import { nowRoute } from './now-route.ts';
 import { operatorRoute } from './operator-route.ts';
@@ -50,7 +49,7 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   return [
     callsRoute(parts),
     nowRoute(parts),
-    ...attentionRoutes({ ...parts, tasks: clients.tasks, attention: attentionQueue(clients) }),
+    decideRoute(parts),
     ...channelsRoutes(parts),
     channelRoute(parts),
     searchRoute({ ...parts, search: searchClient(clients) }),

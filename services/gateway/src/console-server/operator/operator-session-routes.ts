@@ -1,7 +1,8 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import type { OperatorMe } from '../../../console/api/session.ts';
-import type { AttentionQueue } from '../../clients/attention-client.ts';
+import { withDeadline } from '../../clients/caller.ts';
+import type { OperatorClients } from '../../clients/gateway-clients.ts';
 import type { OperatorDoor } from '../../operations/operator-door.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
@@ -9,33 +10,41 @@ import type { SignedInOperator } from '../../domain/operator-role.ts';
 import { sessionRoutes } from '../session/session-routes.ts';
 import type { OperatorSessions } from '../session/operator-sessions.ts';
 import { ifReadable } from '../client/task-parts.ts';
-import { ITEMS_MAX } from './attention-decisions.ts';
 import type { ReadOperatorStatus } from './watch-status.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
+
+/** Every page shows the number of what waits, and none waits for it. */
+const COUNT_DEADLINE_MS = 1000;
+/** A larger number is shown as this one and more. */
+const COUNT_MAX = 200;
 
 export interface OperatorSessionParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly budget: BodyBudget;
   readonly door: OperatorDoor;
-  readonly attention: AttentionQueue;
+  readonly tasks: OperatorClients['tasks'];
   readonly readStatus: ReadOperatorStatus;
 }
 
 /** Signs an operator in and out, and says who is signed in. */
 export function operatorSessionRoutes(
-  { clock, log, budget, door, attention, readStatus }: OperatorSessionParts,
+  { clock, log, budget, door, tasks, readStatus }: OperatorSessionParts,
   sessions: OperatorSessions,
 ): OperatorRouteEntry[] {
   const showMe = async ({ name, role }: SignedInOperator, { state }: Exchange): Promise<OperatorMe> => {
-    const [count, status] = await Promise.all([
-      ifReadable(log, 'attention', attention.count(state)),
+    const [counted, status] = await Promise.all([
+      ifReadable(log, 'attention', tasks.countAttention({}, withDeadline(state, COUNT_DEADLINE_MS))),
       ifReadable(log, 'status', readStatus(state)),
     ]);
-    const waiting =
-      count === undefined ? {} : { waiting: { count: Math.min(count, ITEMS_MAX), hasMore: count > ITEMS_MAX } };
-    return { name, role, ...waiting, ...(status === undefined ? {} : { status }), now: clock.now() };
+    const count = counted && Number(counted.waiting);
+    return {
+      ...{ name, role },
+      ...(count === undefined ? {} : { waiting: { count: Math.min(count, COUNT_MAX), hasMore: count > COUNT_MAX } }),
+      ...(status === undefined ? {} : { status }),
+      now: clock.now(),
+    };
   };
   return sessionRoutes({
     secretMember: 'key',

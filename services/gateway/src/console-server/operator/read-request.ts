@@ -1,14 +1,4 @@
 import { invalid, bodyValidator } from '../../dialects/wire/body-validator.ts';
-import { PLAUSIBLE_ID } from '../../http/routes/task-id.ts';
-
-/** Reads the id of one of our objects, or undefined if it is not set. */
-export function readIdFilter(query: URLSearchParams, name: string): string | undefined {
-  const id = query.get(name) ?? '';
-  if (id === '') return undefined;
-  if (!PLAUSIBLE_ID.test(id))
-    throw invalid(name, 'must be the id of the last entry of the page before', 'invalid_request');
-  return id;
-}
 
 const REASON_MAX = 500;
 

@@ -1,6 +1,5 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { DecidedMoney, DecisionAnswer } from '../../../api/operator-attention.ts';
 import type { TaskMoney } from '../../../api/money.ts';
 import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
 import { useRefreshWhile } from '../../../state/use-due-reads.ts';
@@ -15,6 +14,7 @@ import { moneyText } from '../../../parts/number-text.tsx';
 import { StateBadge } from '../../../parts/state-badge.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { attentionWords } from '../attention-words.ts';
+import type { DecidedMoney, MadeDecision } from './attention-rows.ts';
 import { DecidedNote } from './decided-note.tsx';
 import { DecisionForm } from './decision-form.tsx';
 import { readJob } from './job-facts.ts';
@@ -33,8 +33,8 @@ export interface AttentionItemProps {
   readonly canDecide: boolean;
   readonly you: string;
   /** The visitor's decision over it on this page; undefined without one. */
-  readonly made: DecisionAnswer | undefined;
-  readonly onDecided: (id: string, answer: DecisionAnswer) => void;
+  readonly made: MadeDecision | undefined;
+  readonly onDecided: (id: string, answer: MadeDecision) => void;
   /** The queue has changed in a way that the page does not know. */
   readonly onChanged: () => void;
   readonly onNext: () => void;

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { AttentionRow, DecisionRequest, Resolution } from '../../../api/operator-attention.ts';
+import type { DecisionRequest, Resolution } from '../../../api/operator-attention.ts';
 import type { Money } from '../../../api/money.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { DataTable } from '../../../parts/data-table.tsx';
@@ -8,6 +8,7 @@ import type { Column } from '../../../parts/data-table.tsx';
 import { formatMoney } from '../../../parts/number-text.tsx';
 import { attentionWords } from '../attention-words.ts';
 import { operatorWords } from '../operator-words.ts';
+import type { AttentionRow } from './attention-rows.ts';
 import { confirmBatchText, sumDecisions, sumText } from './consequence.ts';
 import { reasonText } from './queue-list.tsx';
 import { ReasonField } from './reason-field.tsx';

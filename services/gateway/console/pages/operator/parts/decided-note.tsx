@@ -1,22 +1,22 @@
 import type { VNode } from 'preact';
-import type { DecidedMoney, DecisionAnswer } from '../../../api/operator-attention.ts';
+import type { Resolution } from '../../../api/operator-attention.ts';
 import { readTime } from '../../../parts/contract-values.ts';
 import { clockText } from '../../../parts/time.tsx';
 import { attentionWords } from '../attention-words.ts';
 import { readDetail } from './acts.ts';
 import type { Act } from './acts.ts';
+import type { DecidedMoney, MadeDecision } from './attention-rows.ts';
 import { outcomeText } from './consequence.ts';
 import type { QueueEntry } from './queue.ts';
 
 const words = attentionWords.attention;
 const DECISION = 'attention_resolved';
-type Resolution = DecisionAnswer['resolution'];
 
 export interface DecidedNoteProps {
   readonly row: QueueEntry['row'];
   readonly you: string;
   /** The visitor's decision on this page; undefined without one. */
-  readonly made: DecisionAnswer | undefined;
+  readonly made: MadeDecision | undefined;
   /** The acts of operators on it, the newest first; undefined until they are read. */
   readonly acts: readonly Act[] | undefined;
   /** Its money as it is booked now, or undefined if it is not known. */

@@ -1,9 +1,11 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { AttentionRow, Decision, DecisionAnswer, Resolution } from '../../../api/operator-attention.ts';
+import type { DecisionAnswer, Resolution } from '../../../api/operator-attention.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { attentionWords } from '../attention-words.ts';
 import { operatorWords } from '../operator-words.ts';
+import { readDecision } from './attention-rows.ts';
+import type { AttentionRow, Decision, MadeDecision } from './attention-rows.ts';
 import { confirmText, consequenceText } from './consequence.ts';
 import { ReasonField } from './reason-field.tsx';
 import { useAct } from '../../../state/use-act.ts';
@@ -14,7 +16,7 @@ const DECIDED_ALREADY = 'not_in_attention';
 export interface DecisionFormProps {
   readonly row: AttentionRow;
   readonly canDecide: boolean;
-  readonly onDecided: (id: string, answer: DecisionAnswer) => void;
+  readonly onDecided: (id: string, answer: MadeDecision) => void;
   /** Somebody else has decided meanwhile. */
   readonly onChanged: () => void;
 }
@@ -122,7 +124,7 @@ interface SecondStepProps extends Omit<DecisionFormProps, 'canDecide'> {
 function SecondStep({ row, decision, reason, onDecided, onChanged, onBack }: SecondStepProps): VNode {
   const { act, isBusy, fault } = useAct((answer: DecisionAnswer) => {
     onBack();
-    onDecided(row.id, answer);
+    onDecided(row.id, readDecision(answer));
   });
   const isLate = fault?.code === DECIDED_ALREADY;
   useEffect(() => {

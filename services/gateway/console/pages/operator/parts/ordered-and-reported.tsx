@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
-import type { AttentionRow } from '../../../api/operator-attention.ts';
 import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
 import { DataTable } from '../../../parts/data-table.tsx';
 import type { Column } from '../../../parts/data-table.tsx';
 import { parseNanos, moneyText } from '../../../parts/number-text.tsx';
 import { attentionWords } from '../attention-words.ts';
+import type { AttentionRow } from './attention-rows.ts';
 
 const words = attentionWords.compared;
 const NONE = '–';

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
-import type { AttentionRow } from '../../../api/operator-attention.ts';
 import { moneyText } from '../../../parts/number-text.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { attentionWords } from '../attention-words.ts';
+import type { AttentionRow } from './attention-rows.ts';
 import type { QueueEntry } from './queue.ts';
 import type { ChosenEntries, Selection } from './use-choosing.ts';
 

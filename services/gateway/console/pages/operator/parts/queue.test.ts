@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { AttentionRow } from '../../../api/operator-attention.ts';
+import type { AttentionRow } from './attention-rows.ts';
 import { mergeQueue, moveByKey } from './queue.ts';
 
 const rows = (...ids: readonly string[]): AttentionRow[] =>

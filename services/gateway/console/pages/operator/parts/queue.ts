@@ -1,4 +1,4 @@
-import type { AttentionRow } from '../../../api/operator-attention.ts';
+import type { AttentionRow } from './attention-rows.ts';
 
 export interface QueueEntry {
   readonly row: AttentionRow;

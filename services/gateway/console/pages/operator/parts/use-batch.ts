@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DecisionAnswer, DecisionRequest } from '../../../api/operator-attention.ts';
 import { ApiError, api } from '../../../state/api.ts';
+import { readDecision } from './attention-rows.ts';
+import type { MadeDecision } from './attention-rows.ts';
 
 /** The outcome of one entry. `failed`: it is unknown whether it was decided; the same decision again finds out. */
 export type BatchResult =
-  | { readonly kind: 'decided'; readonly answer: DecisionAnswer }
+  | { readonly kind: 'decided'; readonly answer: MadeDecision }
   | { readonly kind: 'refused' | 'failed'; readonly why: string };
 
 export interface BatchRun {
@@ -33,10 +35,7 @@ const FAULTS_FROM = 500;
  * Decides over entries one after the other, each by a request of its own, so that each is booked and recorded alone. It
  * stops where the service cannot be reached or the visitor may not decide. What was not sent still waits in the queue.
  */
-export function useBatch(
-  onDecided: (id: string, answer: DecisionAnswer) => void,
-  onEnd: (run: BatchRun) => void,
-): Batch {
+export function useBatch(onDecided: (id: string, answer: MadeDecision) => void, onEnd: (run: BatchRun) => void): Batch {
   const [run, setRun] = useState<BatchRun | undefined>(undefined);
   const isStopped = useRef(false);
   useEffect(
@@ -87,7 +86,7 @@ export function listRest({ ids, results }: BatchRun): readonly string[] {
 async function decideOne(id: string, body: DecisionRequest): Promise<{ result: BatchResult; isLast: boolean }> {
   try {
     const answer = await api<DecisionAnswer>(`/attention/${encodeURIComponent(id)}`, { method: 'POST', body });
-    return { result: { kind: 'decided', answer }, isLast: false };
+    return { result: { kind: 'decided', answer: readDecision(answer) }, isLast: false };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const status = error instanceof ApiError ? error.status : 0;

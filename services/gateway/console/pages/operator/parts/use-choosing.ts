@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { AttentionRow } from '../../../api/operator-attention.ts';
 import { attentionWords } from '../attention-words.ts';
+import type { AttentionRow } from './attention-rows.ts';
 import { BATCH_MAX, nameCause } from './consequence.ts';
 import type { QueueEntry } from './queue.ts';
 

@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { AttentionList, DecisionAnswer, DecisionRequest } from '../../../api/operator-attention.ts';
+import type { DecisionRequest } from '../../../api/operator-attention.ts';
 import { setQuery } from '../../../state/address.ts';
 import { announce } from '../../../state/announce.ts';
 import { clockText } from '../../../parts/time.tsx';
 import { attentionWords } from '../attention-words.ts';
+import type { AttentionList, MadeDecision } from './attention-rows.ts';
 import { summarize } from './batch-results.tsx';
 import { outcomeText } from './consequence.ts';
 import { findNext, mergeQueue } from './queue.ts';
@@ -21,7 +22,7 @@ export interface Desk {
   /** Removes what is decided. */
   readonly clear: () => void;
   /** The decisions that the visitor made on this page, by entry. */
-  readonly made: ReadonlyMap<string, DecisionAnswer>;
+  readonly made: ReadonlyMap<string, MadeDecision>;
   readonly chosen: ChosenEntries;
   readonly batch: Batch;
   /** `end`: nothing is left after the last decision. */
@@ -29,7 +30,7 @@ export interface Desk {
   readonly openEntry: (id: string) => void;
   readonly showTogether: () => void;
   readonly goNext: () => void;
-  readonly onDecided: (id: string, answer: DecisionAnswer) => void;
+  readonly onDecided: (id: string, answer: MadeDecision) => void;
   readonly decideTogether: (decision: DecisionRequest) => void;
 }
 
@@ -75,16 +76,16 @@ export function useDesk(list: AttentionList, open: string, onChanged: () => void
 }
 
 interface Queue extends Pick<Desk, 'entries' | 'made' | 'clear'> {
-  readonly keepMade: (id: string, answer: DecisionAnswer) => void;
+  readonly keepMade: (id: string, answer: MadeDecision) => void;
 }
 
 function useQueue(list: AttentionList): Queue {
   const [listed, setListed] = useState<readonly QueueEntry[]>(() => mergeQueue([], list.items));
-  const [answers, setAnswers] = useState<ReadonlyMap<string, DecisionAnswer>>(new Map());
+  const [answers, setAnswers] = useState<ReadonlyMap<string, MadeDecision>>(new Map());
   useEffect(() => {
     setListed((before) => mergeQueue(before, list.items));
   }, [list]);
-  const keepMade = useCallback((id: string, answer: DecisionAnswer) => {
+  const keepMade = useCallback((id: string, answer: MadeDecision) => {
     setAnswers((before) => new Map([...before, [id, answer]]));
   }, []);
   const clear = useCallback(() => {
