@@ -61,8 +61,10 @@ describe('the OpenAPI document', () => {
   test('has no dangling reference', async () => {
     const { text, json } = await get('/openapi.json');
 
-    for (const [, kind, name] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g))
+    for (const [, kind, name] of text.matchAll(/"#\/components\/(\w+)\/([^"]*)"/g)) {
+      expect(name).toMatch(/^\w+$/);
       expect(json.components[kind!]).toHaveProperty(name!);
+    }
   });
   test('has exactly the routes that do something, without the documentation pages and the callbacks', async () => {
     const { paths } = (await get('/openapi.json')).json as { paths: Record<string, Record<string, object>> };

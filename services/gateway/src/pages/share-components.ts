@@ -26,7 +26,7 @@ interface SharedDocument {
 
 /**
  * Moves each parameter and each answer that several operations have to the components and leaves references in its
- * place. A name that stands for different ones stays where it is.
+ * place. If a name stands for several of them, the first repeated one gets it, and the others stay where they are.
  */
 export function shareComponents(paths: Paths<Operation>): SharedDocument {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
@@ -38,33 +38,33 @@ export function shareComponents(paths: Paths<Operation>): SharedDocument {
     operations.flatMap((operation) => Object.values(operation.responses)),
     nameAnswer,
   );
-  const refer = (operation: Operation): object => ({
+  const referAll = (operation: Operation): object => ({
     ...operation,
     ...(operation.parameters === undefined
       ? {}
       : {
-          parameters: operation.parameters.map((one) => referTo('parameters', parameters, nameParameter(one)) ?? one),
+          parameters: operation.parameters.map((one) => refer('parameters', parameters, nameParameter(one), one)),
         }),
-    responses: mapValues(operation.responses, (one) => referTo('responses', responses, nameAnswer(one)) ?? one),
+    responses: mapValues(operation.responses, (one) => refer('responses', responses, nameAnswer(one), one)),
   });
-  return { paths: mapValues(paths, (methods) => mapValues(methods, refer)), parameters, responses };
+  return { paths: mapValues(paths, (methods) => mapValues(methods, referAll)), parameters, responses };
 }
 
-/** Returns the values that stand several times and are the same each time, by name. */
+/** Returns the first value of each name that occurs more than once. A value without a name is not shared. */
 function collectRepeated<T>(all: readonly T[], nameOne: (one: T) => string): Readonly<Record<string, T>> {
   return Object.fromEntries(
     [...Map.groupBy(all, nameOne)]
-      .flatMap(([name, [first, ...others]]): (readonly [string, T])[] =>
-        first !== undefined && others.length > 0 && others.every((other) => isDeepStrictEqual(other, first))
-          ? [[name, first]]
-          : [],
-      )
+      .flatMap(([name, values]): (readonly [string, T])[] => {
+        const repeated = values.find((one, at) => values.some((other, i) => i > at && isDeepStrictEqual(other, one)));
+        return repeated === undefined || name === '' ? [] : [[name, repeated]];
+      })
       .toSorted(([one], [other]) => (one < other ? -1 : 1)),
   );
 }
 
-function referTo(kind: string, components: Readonly<Record<string, unknown>>, name: string): object | undefined {
-  return name in components ? { $ref: `#/components/${kind}/${name}` } : undefined;
+/** Returns a reference to a value if it is a component, else the value itself. */
+function refer(kind: string, components: Readonly<Record<string, unknown>>, name: string, value: object): object {
+  return isDeepStrictEqual(components[name], value) ? { $ref: `#/components/${kind}/${name}` } : value;
 }
 
 const nameParameter = ({ name }: Parameter): string => toComponentName(name);

@@ -8,11 +8,11 @@ import { closeWithoutAccess } from '../admission/watch-access.ts';
 import type { AccessParts } from '../admission/watch-access.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import { readUsageSpan, wantsCsv } from './account-usage-route.ts';
-import { newAnswer } from '../../domain/schema.ts';
+import { newAnswer, objectSchema } from '../../domain/schema.ts';
 import type { TypeOf } from '../../domain/schema.ts';
-import { chargedItemsDoc, itemPageSchema } from './charged-items-doc.ts';
 import { formatCsvLine } from './csv-text.ts';
-import type { RouteEntry } from './route.ts';
+import type { RouteDoc, RouteEntry } from './route.ts';
+import { SPAN_PARAMETERS, SUM, USAGE_FORMATS } from './usage-doc.ts';
 
 const LIMIT_DEFAULT = 100;
 export const ITEMS_MAX = 1000;
@@ -29,7 +29,67 @@ const HEAD = [
   ...CHARGED_PARTS,
 ];
 
+const ITEM = {
+  id: { type: 'string', description: 'The task, the job or the call.' },
+  settled_at: { type: 'string', format: 'date-time' },
+  model: { type: 'string' },
+  token: { type: 'string', description: 'The id of the token that ordered it.' },
+  token_name: { type: 'string' },
+  label: { type: 'string', description: 'Empty: it has none.' },
+  basis: {
+    enum: ['usage', 'estimate', 'hold', 'unknown'],
+    description:
+      'The source of the charge: usage that was reported or counted, an estimate (of the order, or of what an answer ' +
+      'had delivered when it broke off), or the whole hold.',
+  },
+  ...SUM,
+} as const;
+
+/** A page of the list as JSON. */
+const itemPageSchema = {
+  title: 'ChargedItems',
+  ...objectSchema({
+    object: { const: 'list' },
+    account: { type: 'string' },
+    currency: { type: 'string' },
+    from: { type: 'string', format: 'date-time' },
+    to: { type: 'string', format: 'date-time', description: 'The exclusive end of the list.' },
+    data: { type: 'array', items: objectSchema(ITEM) },
+    has_more: { type: 'boolean' },
+    next_after: { type: ['string', 'null'], description: 'The value of `after` for the next page.' },
+  }),
+} as const;
 const PAGE_ANSWER = newAnswer(itemPageSchema, toJsonPage);
+
+const DOC: RouteDoc = {
+  tag: 'Usage',
+  operationId: 'listChargedItems',
+  summary: 'List the charged tasks and calls of the account one by one',
+  description:
+    'The oldest settlement comes first. JSON has a page, CSV has the whole period with at most 100000 charges. ' +
+    'A list covers at most 366 days.',
+  parameters: [
+    ...SPAN_PARAMETERS,
+    {
+      name: 'limit',
+      description: 'The most items of a page.',
+      schema: { type: 'integer', minimum: 1, maximum: ITEMS_MAX },
+    },
+    {
+      name: 'after',
+      description: '`next_after` of the page before.',
+      schema: { type: 'string', maxLength: AFTER_CHARACTERS_MAX },
+    },
+    {
+      name: 'format',
+      description: 'The format of the list. `Accept: text/csv` selects csv too.',
+      schema: { enum: [...Object.keys(USAGE_FORMATS), ''], default: 'json' },
+    },
+  ],
+  answerHeaders: ['content-disposition'],
+  refuses: [400],
+  answers: { 'application/json': PAGE_ANSWER.schema, 'text/csv': { type: 'string' } },
+};
 
 /** The parts that the list of charges needs. */
 export interface ChargesRouteParts extends AccessParts {
@@ -66,7 +126,7 @@ export function listChargesRoute(parts: ChargesRouteParts): RouteEntry {
       exchange.attachment('reelgate-charges.csv');
       exchange.body = Readable.from(listCsvLines(whole, first, readPage));
     },
-    doc: { ...chargedItemsDoc, answers: { 'application/json': PAGE_ANSWER.schema, 'text/csv': { type: 'string' } } },
+    doc: DOC,
   };
 }
 
