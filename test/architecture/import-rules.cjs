@@ -15,6 +15,8 @@ const readers = '^services/(tasks|billing)/src/(store|operations)/';
 const readModels =
   '^proto/gen/reelgate/(access/v1/(act|service_event)|billing/v1/(account_service|billing_service|hold|money|price|usage_service)' +
   '|tasks/v1/(operator_service|order|pulse|queue|queue_service|task))_pb\\.';
+/** The enums of the contracts, and the type of their words. */
+const enumTypes = '^proto/gen/reelgate/(billing|tasks)/|^services/platform/src/rpc/enum-words\\.ts$';
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
 /** Restricts a library that opens connections to the one folder that may use it. */
@@ -56,9 +58,15 @@ const layers = [
   ),
   rule(
     'domain-is-pure',
-    'domain/ imports domain/: no node:, no package, no platform, no contract.',
+    'domain/ imports domain/: no node:, no package, no platform, and of the contracts the types of enums.',
     { path: '^services/([^/]+)/src/domain/', pathNot: tests },
-    { pathNot: '^services/$1/src/domain/' },
+    { pathNot: ['^services/$1/src/domain/', enumTypes] },
+  ),
+  rule(
+    'domain-gets-no-code-of-a-contract',
+    'The words of an enum of a contract are a type in the domain; none of its code runs there.',
+    { path: '^services/[^/]+/src/domain/', pathNot: tests },
+    { path: enumTypes, dependencyTypesNot: ['type-only'] },
   ),
   rule(
     'operations-see-ports',
@@ -80,7 +88,7 @@ const layers = [
     'Generated types stop at rpc/, clients/, events/, dialects/ and app.ts. Consoles show them: a read has one shape.',
     {
       path: service,
-      pathNot: ['/src/(rpc|clients|events|dialects|console-server)/', '/src/app\\.ts$', tests, readers],
+      pathNot: ['/src/(domain|rpc|clients|events|dialects|console-server)/', '/src/app\\.ts$', tests, readers],
     },
     { path: '^proto/gen/' },
   ),

@@ -1,3 +1,6 @@
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
+import type { TokenRight as WireTokenRight } from '@reelgate/proto/billing/v1/token_right';
+import type { WebhookRight as WireWebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import type { Nanos } from './money.ts';
 
 /** The token's own limits. The configured number replaces a limit that is undefined. */
@@ -18,10 +21,10 @@ export const NO_LIMITS: TokenLimits = {
 };
 
 /** The right of a token on the webhooks of its account. */
-export type WebhookRight = 'write' | 'read' | 'none';
+export type WebhookRight = EnumWord<typeof WireWebhookRight>;
 
 /** The right of a token on the tokens of its account. */
-export type TokenRight = 'write' | 'read' | 'none';
+export type TokenRight = EnumWord<typeof WireTokenRight>;
 
 /** The reasons for which the creates of a token may wait, the narrowest first. */
 export const TOKEN_WAITS = ['none', 'channels', 'own_limit'] as const;

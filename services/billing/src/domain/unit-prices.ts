@@ -1,17 +1,12 @@
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
+import type { PriceUnit as WireUnit } from '@reelgate/proto/billing/v1/price';
 import type { Nanos } from './money.ts';
 import { computeAmount, secondPrice } from './price.ts';
 import type { PriceFacts } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
 
 /** A quantity of a video order that has a price. `hold` replaces tokens until they are known. */
-export type PriceUnit =
-  | 'output_second'
-  | 'input_second'
-  | 'input_image'
-  | 'request'
-  | 'million_input_tokens'
-  | 'million_output_tokens'
-  | 'hold';
+export type PriceUnit = EnumWord<typeof WireUnit>;
 
 export interface UnitPrice {
   readonly unit: PriceUnit;

@@ -1,3 +1,5 @@
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
+import type { UsageGroup as WireGroup } from '@reelgate/proto/billing/v1/usage_service';
 import type { ReportedUsage } from './hold.ts';
 import type { Nanos } from './money.ts';
 import type { PriceFacts } from './price.ts';
@@ -25,7 +27,7 @@ export interface Quantities {
   readonly parts?: PartCounts;
 }
 
-export type UsageGroup = 'model' | 'day' | 'token' | 'label';
+export type UsageGroup = EnumWord<typeof WireGroup>;
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;

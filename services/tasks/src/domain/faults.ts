@@ -1,6 +1,8 @@
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
+import type { FaultKind as WireFaultKind } from '@reelgate/proto/tasks/v1/pulse';
 import type { Cause } from './failure-cause.ts';
 
-export type FaultKind = 'model' | 'account';
+export type FaultKind = EnumWord<typeof WireFaultKind>;
 
 /** Refused creates and failed tasks, by their cause. */
 export type FaultCounts = Record<Cause, number>;

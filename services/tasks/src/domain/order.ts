@@ -1,7 +1,9 @@
-export type Kind = 'generation' | 'regeneration' | 'context_ir';
-export type MediaKind = 'image' | 'video' | 'audio';
-export type Role =
-  'first_frame' | 'last_frame' | 'reference_image' | 'reference_video' | 'reference_audio' | 'base_video';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
+import type { MediaKind as WireMediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
+
+export type Kind = EnumWord<typeof TaskKind>;
+export type MediaKind = EnumWord<typeof WireMediaKind>;
+export type Role = EnumWord<typeof MediaRole>;
 
 export interface TextItem {
   readonly text: string;

@@ -3,10 +3,12 @@
  * the order to one *channel*, an upstream with its credential. The *mapping* is the private pair of channel and upstream
  * id. A *report* is what the upstream says of its work.
  */
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
+import type { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { EveryMember } from './every-member.ts';
 import type { Kind, Order } from './order.ts';
 
-export type State = 'queued' | 'in_progress' | 'completed' | 'failed';
+export type State = EnumWord<typeof TaskState>;
 
 /**
  * The progress of a create. `submitting` means that no upstream has accepted it yet, and `accepted` that an upstream

@@ -1,3 +1,6 @@
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
+import type { WebhookDeliveryState, WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
+
 /** The types of events that an endpoint can subscribe to. */
 export const EVENT_TYPES = [
   'video.completed',
@@ -19,9 +22,9 @@ export function isEventType(text: string): text is EventType {
 /** The endpoint id of the URLs that requests carry. */
 export const DEFAULT_ENDPOINT = 'default';
 
-export type Payload = 'thin' | 'full';
+export type Payload = EnumWord<typeof WebhookPayload>;
 export type DisabledReason = 'gone' | 'failing' | 'by_owner';
-export type DeliveryState = 'pending' | 'delivered' | 'failed';
+export type DeliveryState = EnumWord<typeof WebhookDeliveryState>;
 
 /** The task or job that an event goes back to, for the spans and the log lines of its deliveries. */
 export interface EventOrigin {

@@ -8,8 +8,7 @@ import { JobEndedSchema, JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_ev
 import { LaneWaitsSchema } from '@reelgate/proto/tasks/v1/queue';
 import { EventsDispatchedSchema } from '@reelgate/proto/tasks/v1/webhook_events';
 import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
-import { fromWireCalls } from '../rpc/mapping-channel-calls.ts';
-import { fromWireWait, toWireWait } from '../rpc/mapping-channel-wait.ts';
+import { fromWireCalls, fromWireWait, toWireWait } from '../rpc/mapping-channel.ts';
 import type { ChannelCalls } from '../store/operator-store.ts';
 import type { AnnounceDispatched } from '../operations/webhooks/dispatch-events.ts';
 

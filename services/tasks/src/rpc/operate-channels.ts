@@ -14,8 +14,7 @@ import type { Deps } from '../operations/deps.ts';
 import { channelNotFound, listPauses, pauseChannel, resumeChannel } from '../operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
 import type { Pause } from '../store/operator-store.ts';
-import { toWireCalls } from './mapping-channel-calls.ts';
-import { toWireWait } from './mapping-channel-wait.ts';
+import { toWireCalls, toWireWait } from './mapping-channel.ts';
 
 const TEST_TIMEOUT_MS = 20_000;
 const SECOND_MS = 1000;

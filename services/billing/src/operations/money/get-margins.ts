@@ -1,3 +1,5 @@
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
+import type { MarginSplit as WireSplit } from '@reelgate/proto/billing/v1/account_service';
 import type { MarginGroup } from '@reelgate/proto/billing/v1/money';
 import { DAY_MS, HOUR_MS, toModel } from '../../domain/usage.ts';
 import { badField } from '../../billing-refusals.ts';
@@ -10,7 +12,7 @@ const DAYS_MAX = 92;
 const HOURS_MAX = 96;
 const BUCKET_MS: Readonly<Record<MarginBucket, number>> = { hour: HOUR_MS, day: DAY_MS };
 
-export type MarginSplit = 'channel' | 'model' | 'account';
+export type MarginSplit = EnumWord<typeof WireSplit>;
 
 export interface MarginsQuery extends MarginQuery {
   readonly split: MarginSplit;

@@ -1,7 +1,9 @@
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
+import type { MarginBucket as WireBucket } from '@reelgate/proto/billing/v1/account_service';
 import type { GroupMargin } from '../../domain/margin.ts';
 import type { HourSpan } from './money-store.ts';
 
-export type MarginBucket = 'hour' | 'day';
+export type MarginBucket = EnumWord<typeof WireBucket>;
 
 export interface MarginQuery extends HourSpan {
   readonly bucket: MarginBucket;

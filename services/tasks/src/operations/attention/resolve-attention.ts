@@ -1,4 +1,6 @@
 import type { Problem } from '@reelgate/platform/problem';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
+import type { Resolution as WireResolution } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Job } from '../../domain/job.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Task } from '../../domain/task.ts';
@@ -15,7 +17,7 @@ const MONEY: Readonly<Record<Exclude<Resolution, 'retry'>, 'charged' | 'released
   failed: 'released',
 };
 
-export type Resolution = 'completed' | 'failed' | 'retry';
+export type Resolution = EnumWord<typeof WireResolution>;
 
 /** The decision of a person, with the person's name and the reason, which is empty if no reason was given. */
 export interface Decision {
