@@ -48,7 +48,7 @@ export interface Outcome {
 export interface Command<S extends Specs = Specs> {
   /** One line, for the list of all commands. */
   readonly summary: string;
-  /** The arguments after the words of the command, such as `ID AMOUNT`. Empty if there are none. */
+  /** The arguments after the words of the command, such as `ID AMOUNT`; empty for a command without arguments. */
   readonly words: string;
   /** The only values that the first argument takes. */
   readonly choices?: readonly string[];

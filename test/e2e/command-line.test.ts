@@ -266,7 +266,7 @@ describe('a list', () => {
         'm',
       ),
     ],
-    ['task list --wide', /^ID +STATE .* ACCOUNT +TOKEN +KIND +CHANNEL +CREATED AT/],
+    ['task list --wide', /^ID +STATE +CREATED +CREATED AT .* ACCOUNT +TOKEN +KIND +CHANNEL +COMPLETED AT/],
     ['job list', /^none$/m],
     ['batch list --account demo', /^none$/m],
     ['token list --account demo', /^ID +ACCOUNT +NAME +USED +LIMIT +STATE +MODELS\n\S+ +demo /],

@@ -13,18 +13,18 @@ import { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { formatNanos } from './quantities.ts';
 
-/** The services whose messages the command line prints. */
-const SERVICES = [
-  AccountService,
-  BillingService,
-  UsageService,
-  MediaOperatorService,
-  BatchService,
-  OperatorService,
-  QueueService,
-  WebhookService,
-];
-const registry = createRegistry(...SERVICES.flatMap(({ file }) => listFiles(file)));
+/** The contracts that the command line calls, by the name that the commands use. */
+export const CONTRACTS = {
+  tasks: OperatorService,
+  media: MediaOperatorService,
+  billing: BillingService,
+  accounts: AccountService,
+  usage: UsageService,
+  webhooks: WebhookService,
+  queue: QueueService,
+  batches: BatchService,
+};
+const registry = createRegistry(...Object.values(CONTRACTS).flatMap(({ file }) => listFiles(file)));
 
 function listFiles(file: DescFile): readonly DescFile[] {
   return [file, ...file.dependencies.flatMap(listFiles)];

@@ -4,7 +4,7 @@ import { asSeconds, shorten } from './history-step.ts';
 import type { Step } from './history-step.ts';
 
 export interface EndFacts {
-  /** The time at which an upstream accepted the work, in milliseconds since 1970. Undefined if none has. */
+  /** The time at which an upstream accepted the work, in milliseconds since 1970; undefined before that. */
   readonly acceptedAt: number | undefined;
   /** The size of the result, in words. */
   readonly result: string | undefined;
