@@ -17,7 +17,7 @@ import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
-import { createToken, formatAmount, readAccount, showTask } from '../harness/records.ts';
+import { createToken, formatAmount, listTokens, readAccount, showTask } from '../harness/records.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS, SIGNING_KEY, callerKey } from '../harness/test-config.ts';
@@ -157,9 +157,9 @@ function moneySuite(shape: Shape, bus?: () => string): void {
       expect(codes).toEqual([200, 200, 200, 429]);
       expect(creates.map(({ status }) => status)).toEqual([200, 429, 429, 429, 429]);
       expect(creates[1]!.json.error.message).toMatch(/in flight|tasks/);
-      expect(
-        (await shown<{ name: string; in_flight?: number }[]>('token', 'list')).find(({ name }) => name === 'small'),
-      ).toMatchObject({ in_flight: 1, reads_per_minute: 3, creates_per_minute: 4 });
+      expect((await listTokens(program, 'demo')).find(({ name }) => name === 'small')).toMatchObject({
+        limits: { inFlight: 1, readsPerMinute: 3, createsPerMinute: 4 },
+      });
       await demo.finish((creates[0]!.json as { task_id: string }).task_id);
     },
     TIMEOUT_MS,
