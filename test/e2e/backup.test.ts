@@ -130,7 +130,7 @@ test(
     expect(upstream.works).toHaveLength(paid);
     expect(await restored.command('ledger', 'verify')).toMatchObject({
       code: 0,
-      json: { ok: true, ledger: { sums: { USD: '0' } }, holds: { finished: [], unknown: [] } },
+      json: { ok: true, sums: { USD: '0' }, unsettled_terminal_tasks: [], orphan_holds: [] },
     });
     const { code, json: verified } = await restored.command('media', 'verify');
     expect([code, (verified as { readonly checked: number }).checked > 0]).toEqual([0, true]);

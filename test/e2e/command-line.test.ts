@@ -79,7 +79,7 @@ describe('video create', () => {
       expect(err).toMatch(/^task_\S+ {2}queued\n(?:in_progress {2}\d+ %\n)*completed {2}100 %\n$/);
       expect(readFileSync(videoFile()).subarray(4, 8).toString()).toBe('ftyp');
       expect(readdirSync(folder)).toEqual(['boat.mp4']);
-      expect(await readAccount(program, 'own')).toEqual({ balance: '8.6', held: '0' });
+      expect(await readAccount(program, 'own')).toMatchObject({ balance: '8.6', held: '0' });
     },
     TIMEOUT_MS,
   );

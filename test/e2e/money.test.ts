@@ -300,8 +300,10 @@ function moneySuite(shape: Shape, bus?: () => string): void {
     async () => {
       expect(await shown('ledger', 'verify')).toMatchObject({
         ok: true,
-        ledger: { sums: { USD: '0' }, openCalls: '0', overdueCalls: '0' },
-        holds: { unknown: [] },
+        sums: { USD: '0' },
+        orphan_holds: [],
+        open_calls: 0,
+        overdue_calls: 0,
       });
     },
     TIMEOUT_MS,

@@ -121,7 +121,7 @@ describeWith(natsServer, 'four processes that speak mutual TLS', (bus) => {
   test('the command line calls them too', async () => {
     expect(await program.command('account', 'show', 'demo')).toMatchObject({
       code: 0,
-      json: { account: { id: 'demo' } },
+      json: { id: 'demo' },
     });
   });
 

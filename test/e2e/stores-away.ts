@@ -216,7 +216,7 @@ export function storesAwaySuite(
       await demo.finish(taskId);
 
       expect(refused.status).toBe(503);
-      expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, holds: { unknown: [] } });
+      expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, orphan_holds: [] });
     },
     TIMEOUT_MS,
   );

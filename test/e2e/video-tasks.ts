@@ -403,8 +403,9 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
     async () => {
       await expectEventually(async () => (await program.command('ledger', 'verify')).json, {
         ok: true,
-        ledger: { sums: { USD: '0' } },
-        holds: { finished: [], unknown: [] },
+        sums: { USD: '0' },
+        unsettled_terminal_tasks: [],
+        orphan_holds: [],
       });
     },
     TEST_TIMEOUT_MS,

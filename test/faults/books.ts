@@ -75,18 +75,19 @@ async function wrongMoney(
       .filter(({ id }) => events.get(id) !== 1)
       .map(({ id }) => `the ended task ${id} has ${events.get(id) ?? 0} settling events`),
     ...(ledger?.ok === true ? [] : ['the ledger does not verify']),
-    ...Object.entries(ledger?.ledger.sums ?? {})
+    ...Object.entries(ledger?.sums ?? {})
       .filter(([, sum]) => Number(sum) !== 0)
       .map(([currency, sum]) => `the ledger in ${currency} sums to ${sum}`),
-    ...(ledger?.holds.finished ?? []).map((id) => `the task ${JSON.stringify(id)} has ended unsettled`),
-    ...(ledger?.holds.unknown ?? []).map((hold) => `the hold ${JSON.stringify(hold)} has no task`),
+    ...(ledger?.unsettled_terminal_tasks ?? []).map((id) => `the task ${JSON.stringify(id)} has ended unsettled`),
+    ...(ledger?.orphan_holds ?? []).map((hold) => `the hold ${JSON.stringify(hold)} has no task`),
   ];
 }
 
 interface Ledger {
   readonly ok: boolean;
-  readonly ledger: { readonly sums: Readonly<Record<string, string>> };
-  readonly holds: { readonly finished: readonly string[]; readonly unknown: readonly string[] };
+  readonly sums: Readonly<Record<string, string>>;
+  readonly unsettled_terminal_tasks: readonly string[];
+  readonly orphan_holds: readonly string[];
 }
 
 /** Only a task whose outcome is unknown waits for a person. */

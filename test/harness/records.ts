@@ -1,4 +1,4 @@
-import type { AccountJson, CreateTokenResponseJson, TokenJson } from '@reelgate/proto/billing/v1/account_service';
+import type { TokenJson } from '@reelgate/proto/billing/v1/account_service';
 import type { GetHoldResponseJson } from '@reelgate/proto/billing/v1/billing_service';
 import type { HoldJson, LedgerLineJson, SettlementJson } from '@reelgate/proto/billing/v1/hold';
 import type {
@@ -67,12 +67,11 @@ export async function listAttention(program: CommandLine): Promise<readonly Whol
 }
 
 /** Reads the money of an account as decimals. */
-export async function readAccount(
+export function readAccount(
   program: CommandLine,
   id: string,
-): Promise<{ readonly balance: string; readonly held: string }> {
-  const { account } = await read<{ readonly account: Whole<AccountJson> }>(program, ['account', 'show', id]);
-  return { balance: formatAmount(account.balanceNanos), held: formatAmount(account.heldNanos) };
+): Promise<{ readonly balance: string; readonly held: string; readonly available: string }> {
+  return read(program, ['account', 'show', id]);
 }
 
 /** Writes billionths as a decimal; zero if they are not set. */
@@ -92,6 +91,6 @@ export async function createToken(
   ...options: readonly string[]
 ): Promise<{ readonly id: string; readonly key: string }> {
   const words = ['token', 'create', '--account', account, '--models', '*', ...options];
-  const { token, key } = await read<Whole<CreateTokenResponseJson>>(program, words);
-  return { id: token.id ?? '', key };
+  const { token_id: id, key } = await read<{ readonly token_id: string; readonly key: string }>(program, words);
+  return { id, key };
 }

@@ -186,8 +186,9 @@ export function invariantsHold(simulated: () => Simulated): void {
       expect(cents(held)).toBe(unknown.reduce((sum, { hold }) => sum + cents(formatAmount(hold!.amountNanos)), 0));
       expect((await program.command('ledger', 'verify')).json).toMatchObject({
         ok: true,
-        ledger: { sums: { USD: '0' } },
-        holds: { finished: [], unknown: [] },
+        sums: { USD: '0' },
+        unsettled_terminal_tasks: [],
+        orphan_holds: [],
       });
     },
     TIMEOUT_MS,

@@ -4,8 +4,6 @@ import type { Account, CreditAccountResponse, GetAccountResponse } from '@reelga
 import { readProgramConfig } from '../../program/config/program-config.ts';
 import { ACTOR_OPTION, readActor, resolveTypedPath } from '../environment.ts';
 import { WrongCall, assertNoWords, defineCommand, readSingleId } from '../command.ts';
-import type { Outcome } from '../command.ts';
-import { describeAnswer } from '../format/describe-answer.ts';
 import { formatNanos, parseNanos } from '../format/quantities.ts';
 import { limitOption, readLimit } from '../format/list-options.ts';
 import { WIDE_OPTION, listColumns, toListOutcome } from '../format/table.ts';
@@ -54,8 +52,9 @@ export const accountShow = defineCommand({
   words: 'ID',
   options: {},
   example: 'account show demo',
-  run: async ({ services, words }) =>
-    toAccountOutcome(await services.accounts.getAccount({ id: readSingleId(words, 'account') })),
+  run: async ({ services, words }) => ({
+    answer: toAccountAnswer(await services.accounts.getAccount({ id: readSingleId(words, 'account') })),
+  }),
 });
 
 export const accountCredit = defineCommand({
@@ -76,7 +75,7 @@ export const accountCredit = defineCommand({
       reason: options.reason ?? '',
       actor: readActor(options.actor, environment),
     });
-    return toAccountOutcome(answer);
+    return { answer: toAccountAnswer(answer) };
   },
 });
 
@@ -99,10 +98,14 @@ export const accountExport = defineCommand({
   },
 });
 
-function toAccountOutcome(answer: GetAccountResponse | CreditAccountResponse): Outcome {
-  const { account } = answer;
-  const text = describeAnswer(account);
-  return { answer, text: account === undefined ? text : `${text}\navailable   ${formatAvailable(account)}` };
+/** The money of an account as decimals. Scripts depend on this shape, which is older than the contract. */
+function toAccountAnswer({ account }: GetAccountResponse | CreditAccountResponse): object {
+  if (account === undefined) return {};
+  const { id, currency, balanceNanos, heldNanos } = account;
+  return {
+    ...{ id, currency, balance: formatNanos(balanceNanos), held: formatNanos(heldNanos) },
+    available: formatAvailable(account),
+  };
 }
 
 function formatAvailable({ balanceNanos, heldNanos }: Account): string {

@@ -10,7 +10,6 @@ import type { CancelQueuedResponse } from '@reelgate/proto/tasks/v1/queue_servic
 import type { Services } from '../connect-services.ts';
 import { ACTOR_OPTION, readActor } from '../environment.ts';
 import { WrongCall, assertNoWords, defineCommand, readSingleId } from '../command.ts';
-import { describeAnswer } from '../format/describe-answer.ts';
 import { parseNanos } from '../format/quantities.ts';
 import { WIDE_OPTION, listColumns, toListOutcome } from '../format/table.ts';
 import { fromNow, relativeTime } from '../format/times.ts';
@@ -86,7 +85,7 @@ export const tokenCreate = defineCommand({
   run: async ({ services, words, options, environment }) => {
     assertNoWords(words);
     const { account = '', models = '', limit, expires, name = '' } = options;
-    const answer = await services.accounts.createToken({
+    const { token, key } = await services.accounts.createToken({
       accountId: account,
       name,
       models: models
@@ -103,7 +102,7 @@ export const tokenCreate = defineCommand({
       ...readConfirm(options),
       actor: readActor(options.actor, environment),
     });
-    return { answer, text: describeAnswer({ token_id: answer.token?.id, key: answer.key }) };
+    return { answer: { token_id: token?.id, key } };
   },
 });
 
