@@ -1,6 +1,24 @@
-import type { SearchHit } from '../../src/domain/search-hit.ts';
+/** The kinds of things that a search finds. */
+export type FoundKind = 'task' | 'job' | 'account' | 'token' | 'channel';
 
-export type { FoundKind, FoundWay, SearchHit } from '../../src/domain/search-hit.ts';
+/** The way in which it was found. */
+export type FoundWay = 'id' | 'upstream_id' | 'request_id' | 'trace_id' | 'prefix' | 'words' | 'hint';
+
+/** A thing that a search finds. */
+export interface SearchHit {
+  readonly kind: FoundKind;
+  readonly id: string;
+  readonly by: FoundWay;
+  /** The page that shows it. */
+  readonly href: string;
+  /** The account, and the model of a task or a job. */
+  readonly accountId?: string;
+  readonly model?: string;
+  readonly state?: string;
+  readonly createdAt?: number;
+  /** The name of a token, or the beginning of a prompt. */
+  readonly text?: string;
+}
 
 /** GET /search. Query: `q`. */
 export interface SearchAnswer {

@@ -2,7 +2,6 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { ConfigurationView } from '../../../console/api/operator-configuration.ts';
-import { searchClient } from '../../clients/search-client.ts';
 import { accountBooks } from '../../clients/money-client.ts';
 import type { OperatorClients, ReadConfiguration } from '../../clients/gateway-clients.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
@@ -52,7 +51,7 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     decideRoute(parts),
     ...channelsRoutes(parts),
     channelRoute(parts),
-    searchRoute({ ...parts, search: searchClient(clients) }),
+    searchRoute(parts),
     operatorTaskRoute({ ...parts, records, books, tokens, webhooks }),
     marginsFileRoute(parts),
     configurationRoute(clients.configuration),
