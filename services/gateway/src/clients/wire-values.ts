@@ -2,8 +2,6 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { Message } from '@bufbuild/protobuf';
 import type { Problem } from '@reelgate/platform/problem';
-import type { TaskEvent } from '@reelgate/proto/tasks/v1/operator_service';
-import type { HistoryEntry } from '../domain/operator-records.ts';
 import { refuse } from '../refusals.ts';
 
 /**
@@ -36,13 +34,4 @@ export function incompleteAnswer(): Problem {
     message: 'something went wrong here',
     cause: new Error('another service left something out'),
   });
-}
-
-/** Reads the history of a task or a job as it is stored. */
-export function fromWireHistory(events: readonly TaskEvent[]): readonly HistoryEntry[] {
-  return events.map(({ at, type, detailJson }) => ({
-    at: toMs(at) ?? 0,
-    type,
-    detail: detailJson === '' ? {} : (JSON.parse(detailJson) as unknown),
-  }));
 }

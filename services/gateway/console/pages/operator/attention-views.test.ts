@@ -46,12 +46,13 @@ function operatorView(over: Partial<OperatorTaskView> = {}): OperatorTaskView {
     ...{ timeline, deliveries, unavailable, raw, now },
     task: {
       ...task,
-      ...{ accountId: 'demo', channel: 'east', upstreamId: 'up-7', upstreamStatus: 'Success' },
-      ...{ admission: 'accepted', pollErrors: 0, traceId: '' },
+      accountId: 'demo',
+    },
+    record: {
+      ...{ tokenId: 'tok_1', admission: 'accepted', channel: 'east', upstreamId: 'up-7', upstreamStatus: 'Success' },
+      ...{ attempts: [], events: [], pollErrors: 0, requestId: '', traceId: '' },
     },
     money: aTaskMoney(),
-    attempts: [],
-    history: [],
     isInAttention: true,
     ...over,
   };

@@ -10,7 +10,7 @@ import { At, durationText } from '../../parts/time.tsx';
 import { ActList } from './parts/act-list.tsx';
 import { listActs, toActCalls } from './parts/acts.ts';
 import type { Act } from './parts/acts.ts';
-import { AttentionNote, HistoryList, readHistory } from './parts/history-list.tsx';
+import { AttentionNote, HistoryList } from './parts/history-list.tsx';
 import { readJob } from './parts/job-facts.ts';
 import type { JobFacts } from './parts/job-facts.ts';
 import { recordWords } from './record-words.ts';
@@ -105,7 +105,7 @@ export function OneJobView({ job, isInAttention, acts }: OneJobViewProps): VNode
       </dl>
       <ActList acts={acts} title={recordWords.task.acts} />
       <h2>{words.history}</h2>
-      <HistoryList history={readHistory(job.events)} isOpen />
+      <HistoryList events={job.events} isOpen />
     </>
   );
 }

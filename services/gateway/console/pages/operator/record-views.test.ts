@@ -33,8 +33,6 @@ const row = {
   failure: { code: 'content_rejected', message: 'the prompt was rejected' },
   charge: { held: usd('0.4') },
   accountId: 'demo',
-  channel: 'east',
-  admission: 'accepted',
 } as const;
 
 const view: OperatorTaskView = {
@@ -46,19 +44,22 @@ const view: OperatorTaskView = {
     tokenName: 'studio',
     references: [{ role: 'first_frame', kind: 'image', url: 'javascript:alert(1)' }],
     settings: { seed: 7 },
-    upstreamId: 'up-7',
-    upstreamStatus: 'Fail',
-    pollErrors: 2,
-    traceId: '4bf9',
+  },
+  record: {
+    ...{ tokenId: 'tok_1', admission: 'accepted', channel: 'east', upstreamId: 'up-7', upstreamStatus: 'Fail' },
+    ...{ pollErrors: 2, requestId: '', traceId: '4bf9' },
+    attempts: [
+      {
+        ...{ number: 1, channel: 'west', upstreamId: '', outcome: 'refused', error: 'HTTP 503' },
+        ...{ startedAt: '1970-01-01T00:00:00Z', endedAt: '1970-01-01T00:00:00.400Z' },
+      },
+    ],
+    events: [{ at: '1970-01-01T00:00:00Z', type: 'look_failed', detailJson: '{"error":"HTTP 500"}' }],
   },
   timeline: [],
   deliveries: [],
   unavailable: ['money', 'timeline'],
   raw: { id: 'task_1' },
-  attempts: [
-    { number: 1, channel: 'west', upstreamId: '', outcome: 'refused', error: 'HTTP 503', startedAt: 0, endedAt: 400 },
-  ],
-  history: [{ at: 0, type: 'look_failed', detail: { error: 'HTTP 500' } }],
   isInAttention: true,
   now: 0,
 };
@@ -78,8 +79,10 @@ describe('a task', () => {
         ...{ position: 1, startBy: '1970-01-01T00:00:00Z', estimatedStartAt: '1970-01-01T00:00:00Z' },
       },
     };
-    const show = (admission: string): string =>
-      text(renderToString(h(TaskView, { view: { ...view, task: { ...queuedTask, admission } }, queued, acts: [] })));
+    const show = (admission: string): string => {
+      const record = { ...view.record, admission };
+      return text(renderToString(h(TaskView, { view: { ...view, task: queuedTask, record }, queued, acts: [] })));
+    };
     const waiting = show('waiting');
 
     expect(waiting).toMatch(

@@ -88,20 +88,20 @@ export interface TaskViewProps {
 }
 
 export function TaskView({ view, notes, queued, canWrite = false, acts }: TaskViewProps): VNode {
-  const { task, video, text, money, timeline, attempts, history, deliveries, raw, isInAttention } = view;
+  const { task, record, video, text, money, timeline, deliveries, raw, isInAttention } = view;
   const isUnavailable = (part: OperatorTaskView['unavailable'][number]): boolean => view.unavailable.includes(part);
   const now = useNow(task.endedAt === undefined);
   return (
     <>
       <TaskStatus task={task} />
       {isInAttention ? <AttentionNote id={task.id} /> : null}
-      <TaskFacts task={task} video={video} queued={isWaiting(task) ? queued : undefined} />
+      <TaskFacts task={task} record={record} video={video} queued={isWaiting(view) ? queued : undefined} />
       {notes === undefined ? null : <NoteTexts notes={notes} canWrite={canWrite} subject={task.id} />}
       <h2>{words.attempts}</h2>
-      <AttemptTable attempts={attempts} />
+      <AttemptTable attempts={record.attempts} />
       <h2>{words.timeline}</h2>
       {isUnavailable('timeline') ? <p class="note">{words.noTimeline}</p> : <Timeline entries={timeline} now={now} />}
-      <HistoryList history={history} />
+      <HistoryList events={record.events} />
       <h2>{words.money}</h2>
       <MoneyLine money={money} resolution={task.resolution} isUnavailable={isUnavailable('money')} />
       <UpstreamCostLine cost={view.upstreamCost} />
@@ -168,6 +168,6 @@ function DeliveryFacts({ deliveries }: { deliveries: readonly Delivery[] }): VNo
 }
 
 /** Reports whether a task waits for a channel. */
-function isWaiting({ admission, failure }: OperatorTaskView['task']): boolean {
-  return admission === 'waiting' && failure === undefined;
+function isWaiting({ record, task }: OperatorTaskView): boolean {
+  return record.admission === 'waiting' && task.failure === undefined;
 }

@@ -5,7 +5,6 @@ import type { ConfigurationView } from '../../../console/api/operator-configurat
 import { accountBooks } from '../../clients/money-client.ts';
 import type { OperatorClients, ReadConfiguration } from '../../clients/gateway-clients.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
-import { taskRecordsClient } from '../../clients/task-records-client.ts';
 import { tokensClient } from '../../clients/tokens-client.ts';
 import { webhooksClient } from '../../clients/webhooks-client.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
@@ -40,11 +39,7 @@ export interface OperatorPagesParts {
 export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   const { clients } = parts;
   const tokens = tokensClient(clients.accounts);
-  const [records, books, webhooks] = [
-    taskRecordsClient(clients),
-    accountBooks(clients, 'every'),
-    webhooksClient(clients.webhooks),
-  ];
+  const [books, webhooks] = [accountBooks(clients, 'every'), webhooksClient(clients.webhooks)];
   return [
     callsRoute(parts),
     nowRoute(parts),
@@ -52,7 +47,7 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     ...channelsRoutes(parts),
     channelRoute(parts),
     searchRoute(parts),
-    operatorTaskRoute({ ...parts, records, books, tokens, webhooks }),
+    operatorTaskRoute({ ...parts, books, tokens, webhooks }),
     marginsFileRoute(parts),
     configurationRoute(clients.configuration),
   ];

@@ -44,15 +44,19 @@ test('a task has its attempts and its history, the facts of its video without a 
   console.gateway.tasks.tasks.set(`demo/${TASK_ID}`, aCompletedTask());
   const { json, text } = await console.as('viewer', 'GET', `/tasks/${TASK_ID}`);
   expect(json).toMatchObject({
-    task: { id: TASK_ID, upstreamId: 'up-77', upstreamStatus: 'SUCCESS', tokenName: 'night shift' },
+    task: { id: TASK_ID, tokenName: 'night shift' },
+    record: {
+      ...{ upstreamId: 'up-77', upstreamStatus: 'SUCCESS', pollErrors: 0 },
+      attempts: [{ number: 1, channel: 'one', startedAt: '1970-01-01T00:00:00.003Z' }],
+      events: [{ at: '1970-01-01T00:00:00.004Z', type: 'polled', detailJson: '{"status":"SUCCESS"}' }],
+    },
     money: { held: { amount: '0.4', currency: 'USD' }, lines: [{ event: 'settle', book: 'revenue' }] },
-    attempts: [{ number: 1, channel: 'one', startedAt: 3 }],
-    history: [{ at: 4, type: 'polled', detail: { status: 'SUCCESS' } }],
     usage: { totalSeconds: 5, outputSeconds: 5 },
     upstreamCost: { amount: '0.35', currency: 'USD', source: 'reported' },
     isInAttention: true,
     unavailable: [],
   });
+  expect(json.record).not.toHaveProperty('task');
   expect(json.video).not.toHaveProperty('src');
   expect(text).not.toContain('/content');
   expect(JSON.stringify(json.raw)).not.toMatch(/cost|0\.35/i);

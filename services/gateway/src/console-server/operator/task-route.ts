@@ -1,17 +1,25 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
+import { TaskRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import type { TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
+import type { Task } from '@reelgate/proto/tasks/v1/task';
 import type { OperatorTaskView, ReportedUsage } from '../../../console/api/operator-tasks.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
 import type { AccountBooks, TaskHold } from '../../clients/money-client.ts';
 import type { TaskPages, TaskTimeline } from '../../clients/task-pages-client.ts';
-import type { TaskRecord, TaskRecords } from '../../clients/task-records-client.ts';
+import { withDeadline } from '../../clients/caller.ts';
+import type { OperatorClients } from '../../clients/gateway-clients.ts';
+import { toPlainTask } from '../../clients/plain-task.ts';
+import type { PlainTask } from '../../clients/plain-task.ts';
 import type { SiteTokens } from '../../clients/tokens-client.ts';
 import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
 import type { Webhooks } from '../../clients/webhooks-client.ts';
+import { requireValue } from '../../clients/wire-values.ts';
 import { encodeReadVideo } from '../../dialects/openai/encode.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import { readTaskId } from '../../http/routes/task-id.ts';
 import { ifReadable } from '../client/task-parts.ts';
+import { toContractJson } from '../contract-json.ts';
 import { deliveryView } from '../views/webhooks.ts';
 import { toMoney, toTaskMoney } from '../views/money-view.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
@@ -20,6 +28,7 @@ import { buildTimeline } from '../views/timeline-view.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 
+const DEADLINE_MS = 15_000;
 const NANOS_PER_MICRO = 1000n;
 /** An operator does not see the video of a client. */
 const NO_LINKS = {
@@ -31,7 +40,7 @@ const NO_LINKS = {
 export interface TaskParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly records: TaskRecords;
+  readonly clients: Pick<OperatorClients, 'tasks'>;
   readonly books: AccountBooks;
   readonly tokens: SiteTokens;
   readonly taskPages: TaskPages;
@@ -51,8 +60,13 @@ export function operatorTaskRoute(parts: TaskParts): OperatorRouteEntry {
 
 async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<OperatorTaskView> {
   const { requestId, span } = exchange.state;
-  const record = await parts.records.get(readTaskId(exchange), exchange.state);
-  const caller = { accountId: record.accountId, requestId, span };
+  const question = { taskId: readTaskId(exchange) };
+  const shown = await parts.clients.tasks.showTask(question, withDeadline(exchange.state, DEADLINE_MS));
+  const record = requireValue(shown.record);
+  const { task: owned, ...facts } = record;
+  const wire = requireValue(owned);
+  const task = toPlainTask(wire);
+  const caller = { accountId: wire.accountId, requestId, span };
   const { timeline, priced, deliveries, tokenName, isInAttention, unavailable } = await readTaskParts(
     parts,
     caller,
@@ -61,16 +75,15 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
   const now = parts.clock.now();
   const money = priced?.money;
   return {
-    task: { ...toOperatorTask(record, money?.hold, now), tokenName },
-    ...dropUndefined({ video: record.task.video, text: record.task.text }),
+    task: { ...toOperatorTask(task, money?.hold, now), accountId: wire.accountId, tokenId: record.tokenId, tokenName },
+    record: toContractJson(TaskRecordSchema, facts),
+    ...dropUndefined({ video: task.video, text: task.text }),
     ...(money === undefined ? {} : { money: toTaskMoney(money.hold, money.terms) }),
     timeline: buildTimeline({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
     deliveries: deliveries.map(deliveryView),
-    raw: encodeReadVideo(record.wire, NO_LINKS),
-    attempts: record.attempts.map(({ endedAt, ...attempt }) => ({ ...attempt, ...dropUndefined({ endedAt }) })),
-    history: record.history,
+    raw: encodeReadVideo(wire, NO_LINKS),
     ...dropUndefined({
-      usage: readUsage(record.wire.usage),
+      usage: readUsage(wire.usage),
       upstreamCost: readUpstreamCost(record, money?.hold),
     }),
     isInAttention,
@@ -91,7 +104,7 @@ const USAGE = [
 ] as const satisfies readonly (keyof ReportedUsage)[];
 
 /** Undefined: the upstream reported nothing. */
-function readUsage(usage: TaskRecord['wire']['usage']): ReportedUsage | undefined {
+function readUsage(usage: Task['usage']): ReportedUsage | undefined {
   const reported = USAGE.flatMap((name) => (usage?.[name] === undefined ? [] : [[name, Number(usage[name])]]));
   return reported.length === 0 ? undefined : (Object.fromEntries(reported) as ReportedUsage);
 }
@@ -106,18 +119,14 @@ function readUpstreamCost(
   return { ...toMoney(hold.estimatedCostNanos, hold.currency), source: 'estimated' };
 }
 
+/** An operator does not see a picture of a client's video. */
 function toOperatorTask(
-  record: TaskRecord,
+  task: PlainTask,
   hold: TaskHold | undefined,
   now: number,
-): Omit<OperatorTaskView['task'], 'tokenName'> {
-  const { accountId, tokenId, channel, upstreamId, upstreamStatus, admission, pollErrors, traceId } = record;
-  const { thumbnail: _, ...task } = wholeTask(record.task, hold, now);
-  return {
-    ...task,
-    ...{ accountId, tokenId, channel, upstreamId, upstreamStatus, admission, pollErrors, traceId },
-    ...dropUndefined({ nextPollAt: record.nextPollAt, requestId: record.requestId }),
-  };
+): Omit<OperatorTaskView['task'], 'accountId' | 'tokenId' | 'tokenName'> {
+  const { thumbnail: _, ...whole } = wholeTask(task, hold, now);
+  return whole;
 }
 
 interface PartsOfTask {
@@ -140,21 +149,21 @@ async function readTaskParts(
   caller: AccountCaller,
   { task, tokenId }: TaskRecord,
 ): Promise<PartsOfTask> {
-  const { log, taskPages, webhooks, tokens, records } = parts;
-  const { id } = task;
-  const [timeline, priced, deliveries, listed, isInAttention] = await Promise.all([
+  const { log, taskPages, webhooks, tokens, clients } = parts;
+  const { id } = requireValue(task);
+  const [timeline, priced, deliveries, listed, { items }] = await Promise.all([
     ifReadable(log, 'timeline', taskPages.timeline(caller, id)),
     ifReadable(log, 'money', readPrice(parts, caller, id)),
     ifReadable(log, 'deliveries', webhooks.listAbout(caller, id)),
     ifReadable(log, 'token', tokens.list(caller)),
-    records.isInAttention(id, caller),
+    clients.tasks.listAttention({}, withDeadline(caller, DEADLINE_MS)),
   ]);
   return {
     timeline,
     priced,
     deliveries: deliveries ?? [],
     tokenName: listed?.tokens.find((token) => token.id === tokenId)?.name ?? '',
-    isInAttention,
+    isInAttention: items.some(({ taskId }) => taskId === id),
     unavailable: [
       ...(priced === undefined ? ['money' as const] : []),
       ...(timeline === undefined ? ['timeline' as const] : []),

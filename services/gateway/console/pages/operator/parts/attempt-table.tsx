@@ -1,11 +1,13 @@
 import type { VNode } from 'preact';
-import type { AttemptRow } from '../../../api/operator-tasks.ts';
+import type { TaskRecord } from '../../../api/operator-tasks.ts';
+import { readTime } from '../../../parts/contract-values.ts';
 import { DataTable } from '../../../parts/data-table.tsx';
 import type { Column } from '../../../parts/data-table.tsx';
 import { At, spanText } from '../../../parts/time.tsx';
 import { evidenceWords } from '../evidence-words.ts';
 
 const words = evidenceWords.evidence;
+type Attempt = TaskRecord['attempts'][number];
 const NONE = '–';
 
 const SHAPES: Readonly<Record<string, readonly [string, string]>> = {
@@ -14,7 +16,7 @@ const SHAPES: Readonly<Record<string, readonly [string, string]>> = {
   unknown: ['?', 'busy'],
 };
 
-const COLUMNS: readonly Column<AttemptRow>[] = [
+const COLUMNS: readonly Column<Attempt>[] = [
   { name: words.number, cell: ({ number }) => number, isHead: true },
   { name: words.channel, cell: ({ channel }) => <span class="id">{channel}</span> },
   { name: words.outcome, cell: ({ outcome }) => renderOutcome(outcome) },
@@ -23,16 +25,17 @@ const COLUMNS: readonly Column<AttemptRow>[] = [
     name: words.upstreamId,
     cell: ({ upstreamId }) => <span class="id">{upstreamId === '' ? NONE : upstreamId}</span>,
   },
-  { name: words.began, cell: ({ startedAt }) => <At at={startedAt} /> },
+  { name: words.began, cell: ({ startedAt }) => <At at={readTime(startedAt) ?? 0} /> },
   {
     name: words.took,
     isNumber: true,
-    cell: ({ startedAt, endedAt }) => (endedAt === undefined ? NONE : spanText(endedAt - startedAt)),
+    cell: ({ startedAt, endedAt }) =>
+      endedAt === undefined ? NONE : spanText(readTime(endedAt) - (readTime(startedAt) ?? 0)),
   },
 ];
 
 /** Every try of a task on a channel, and what the upstream answered. */
-export function AttemptTable({ attempts }: { attempts: readonly AttemptRow[] }): VNode {
+export function AttemptTable({ attempts }: { attempts: readonly Attempt[] }): VNode {
   return (
     <DataTable
       caption={words.attempts}

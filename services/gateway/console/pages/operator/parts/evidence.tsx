@@ -6,7 +6,7 @@ import { evidenceWords } from '../evidence-words.ts';
 import { recordWords } from '../record-words.ts';
 import { AttemptTable } from './attempt-table.tsx';
 import { FoldedText } from './folded-text.tsx';
-import { HistoryList, readHistory } from './history-list.tsx';
+import { HistoryList } from './history-list.tsx';
 import type { JobFacts } from './job-facts.ts';
 import { OrderedAndReported } from './ordered-and-reported.tsx';
 import type { OrderedAndReportedProps } from './ordered-and-reported.tsx';
@@ -26,7 +26,7 @@ export interface TaskEvidenceProps {
  * it.
  */
 export function TaskEvidence({ view, row }: TaskEvidenceProps): VNode {
-  const { task, attempts, history, text } = view;
+  const { task, record, text } = view;
   return (
     <>
       <div class="beside">
@@ -54,18 +54,18 @@ export function TaskEvidence({ view, row }: TaskEvidenceProps): VNode {
       <h3>{words.known}</h3>
       <dl class="facts">
         <dt>{words.upstreamId}</dt>
-        <dd class="id">{task.upstreamId === '' ? NONE : task.upstreamId}</dd>
+        <dd class="id">{record.upstreamId === '' ? NONE : record.upstreamId}</dd>
         <dt>{words.upstreamStatus}</dt>
-        <dd>{task.upstreamStatus === '' ? NONE : task.upstreamStatus}</dd>
+        <dd>{record.upstreamStatus === '' ? NONE : record.upstreamStatus}</dd>
         <dt>{words.admission}</dt>
-        <dd>{words.admissions[task.admission] ?? task.admission}</dd>
+        <dd>{words.admissions[record.admission] ?? record.admission}</dd>
         <dt>{words.pollErrors}</dt>
-        <dd>{task.pollErrors}</dd>
+        <dd>{record.pollErrors}</dd>
         <dt>{words.nextPoll}</dt>
-        <dd>{task.nextPollAt === undefined ? words.noPoll : <At at={task.nextPollAt} />}</dd>
+        <dd>{record.nextPollAt === undefined ? words.noPoll : <At at={readTime(record.nextPollAt)} />}</dd>
       </dl>
-      <AttemptTable attempts={attempts} />
-      <HistoryList history={history} />
+      <AttemptTable attempts={record.attempts} />
+      <HistoryList events={record.events} />
     </>
   );
 }
@@ -94,7 +94,7 @@ export function JobEvidence({ job }: { job: JobFacts }): VNode {
           </>
         )}
       </dl>
-      <HistoryList history={readHistory(job.events)} isOpen />
+      <HistoryList events={job.events} isOpen />
     </>
   );
 }

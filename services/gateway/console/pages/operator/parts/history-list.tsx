@@ -1,6 +1,5 @@
 import type { VNode } from 'preact';
 import type { RpcAnswer } from '../../../api/calls.ts';
-import type { HistoryEntry } from '../../../api/operator-tasks.ts';
 import { readTime } from '../../../parts/contract-values.ts';
 import { localText, utcText } from '../../../parts/time.tsx';
 import { evidenceWords } from '../evidence-words.ts';
@@ -9,33 +8,19 @@ const words = evidenceWords.evidence;
 
 type Events = NonNullable<RpcAnswer<'tasks.OperatorService/ShowJob'>['record']>['events'];
 
-/** Reads the history of a task or a job as it is stored. */
-export function readHistory(events: Events): readonly HistoryEntry[] {
-  return events.map(({ at, type, detailJson }) => ({
-    at: readTime(at) ?? 0,
-    type,
-    detail: detailJson === '' ? {} : (JSON.parse(detailJson) as unknown),
-  }));
-}
-
-/** The stored history, folded: every entry in its own words. */
-export function HistoryList({
-  history,
-  isOpen = false,
-}: {
-  history: readonly HistoryEntry[];
-  isOpen?: boolean;
-}): VNode {
+/** The stored history of a task or a job, folded: every entry in its own words. */
+export function HistoryList({ events, isOpen = false }: { events: Events; isOpen?: boolean }): VNode {
   return (
     <details open={isOpen}>
-      <summary>{words.history(history.length)}</summary>
+      <summary>{words.history(events.length)}</summary>
       <ol class="history">
-        {history.map(({ at, type, detail }, index) => (
+        {events.map(({ at = '', type, detailJson }, index) => (
           <li key={index}>
-            <time datetime={new Date(at).toISOString()} title={utcText(at)}>
-              {localText(at)}
+            <time datetime={at} title={utcText(readTime(at))}>
+              {localText(readTime(at))}
             </time>
-            <strong>{type.replaceAll('_', ' ')}</strong> <span class="error-text">{detailText(detail)}</span>
+            <strong>{type.replaceAll('_', ' ')}</strong>{' '}
+            <span class="error-text">{detailText(detailJson === '' ? {} : JSON.parse(detailJson))}</span>
           </li>
         ))}
       </ol>

@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
 import type { ComponentChildren, VNode } from 'preact';
 import type { RpcAnswer } from '../../../api/calls.ts';
-import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
+import type { OperatorTaskView, TaskRecord } from '../../../api/operator-tasks.ts';
 import { readTime } from '../../../parts/contract-values.ts';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { StateBadge } from '../../../parts/state-badge.tsx';
@@ -20,6 +20,7 @@ export type QueuedTask = RpcAnswer<'tasks.QueueService/ShowQueuedTask'>;
 
 interface TaskFactsProps {
   readonly task: Task;
+  readonly record: TaskRecord;
   readonly video: OperatorTaskView['video'];
   readonly queued: QueuedTask | undefined;
 }
@@ -66,8 +67,10 @@ export function TaskFacts(props: TaskFactsProps): VNode {
 
 type Fact = readonly [name: string, value: ComponentChildren];
 
-function listTaskFacts({ task, video, queued }: TaskFactsProps): readonly Fact[] {
-  const { accountId, tokenId, tokenName, channel, upstreamStatus, nextPollAt, pollErrors, endedAt } = task;
+function listTaskFacts({ task, record, video, queued }: TaskFactsProps): readonly Fact[] {
+  const { accountId, tokenName, endedAt } = task;
+  const { tokenId, channel, upstreamStatus, admission, pollErrors } = record;
+  const nextPollAt = readTime(record.nextPollAt);
   const ended = endedAt !== undefined;
   return [
     [words.account, <a href={`/console/accounts/${encodeURIComponent(accountId)}`}>{accountId}</a>],
@@ -79,14 +82,14 @@ function listTaskFacts({ task, video, queued }: TaskFactsProps): readonly Fact[]
       </>,
     ],
     [words.channel, channel === '' ? words.noChannel : <span class="id">{channel}</span>],
-    [words.upstreamId, renderId(task.upstreamId)],
+    [words.upstreamId, renderId(record.upstreamId)],
     [words.upstreamStatus, upstreamStatus === '' ? words.none : upstreamStatus],
-    [words.admission, evidenceWords.evidence.admissions[task.admission] ?? task.admission],
+    [words.admission, evidenceWords.evidence.admissions[admission] ?? admission],
     ...(queued?.place === undefined ? [] : ([[queueWords.title, placeText(queued.place, queued.reason)]] as const)),
     ...(ended ? [] : ([[words.nextPoll, nextPollAt === undefined ? words.noPoll : <At at={nextPollAt} />]] as const)),
     ...(pollErrors === 0 ? [] : ([[words.pollErrors, pollErrors]] as const)),
-    [words.requestId, renderId(task.requestId ?? '')],
-    [words.traceId, renderId(task.traceId)],
+    [words.requestId, renderId(record.requestId)],
+    [words.traceId, renderId(record.traceId)],
     [words.created, <At at={task.createdAt} />],
     ...(endedAt === undefined ? [] : ([[words.ended, <At at={endedAt} />]] as const)),
     ...(task.expiresAt === undefined ? [] : ([[words.expires, <At at={task.expiresAt} />]] as const)),
