@@ -26,7 +26,7 @@ import type { Act } from './parts/acts.ts';
 import { ReasonField } from './parts/reason-field.tsx';
 import { Statement } from './parts/statement.tsx';
 import { TokenSection } from './parts/token-section.tsx';
-import type { Account, Token } from './parts/token-section.tsx';
+import type { Account, Token } from './parts/token-limits.ts';
 import { useOperator } from './parts/use-operator.ts';
 
 /** Maximum characters of a reason that the books keep. */

@@ -1,9 +1,12 @@
-import type { RpcRequest } from '../../../api/calls.ts';
+import type { RpcAnswer, RpcRequest } from '../../../api/calls.ts';
 import { formatDecimal, parseNanos } from '../../../parts/number-text.tsx';
 import { booksWords } from '../books-words.ts';
-import type { Token } from './token-section.tsx';
 
 const words = booksWords.tokens;
+
+export type Account = NonNullable<RpcAnswer<'billing.AccountService/GetAccount'>['account']>;
+/** A token of an account, without its key. */
+export type Token = RpcAnswer<'billing.AccountService/ListTokens'>['tokens'][number];
 
 export type CountName = keyof typeof words.counts;
 export const COUNT_NAMES = Object.keys(words.counts) as CountName[];

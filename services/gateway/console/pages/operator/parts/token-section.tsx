@@ -24,6 +24,7 @@ import { NEW_TOKEN, readNewToken, toWireQueue } from './new-token.ts';
 import { ReasonField } from './reason-field.tsx';
 import type { RevokeDialogProps, TokenDialogProps } from './revoke-dialog.tsx';
 import { COUNT_NAMES, readLimits, toLimitTexts } from './token-limits.ts';
+import type { Account, Token } from './token-limits.ts';
 
 const words = booksWords.tokens;
 const RevokeDialog = loadLater<RevokeDialogProps>(() =>
@@ -33,10 +34,6 @@ const NewTokenFields = loadLater<NewTokenFieldsProps>(() =>
   import('./new-token-fields.tsx').then((module) => module.NewTokenFields),
 );
 const HOUR_MS = 3_600_000;
-
-export type Account = NonNullable<RpcAnswer<'billing.AccountService/GetAccount'>['account']>;
-/** A token of an account, without its key. */
-export type Token = RpcAnswer<'billing.AccountService/ListTokens'>['tokens'][number];
 
 export interface TokenSectionProps {
   readonly account: Account;
