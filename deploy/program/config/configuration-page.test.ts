@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { PAGES_OF_SETTINGS, updateSettingsTables } from './settings-tables.ts';
 import { SETTINGS } from './testing/settings.ts';
 import type { Setting } from './testing/settings.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
-const PAGES = ['deploy/configuration.md', 'services/media/settings.md'];
 const HEADER = /^\| Key(?: under `([\w.]+)`| of an entry of `([\w.[\]]+)`)? \| Means \| Default \|$/;
 
 const SECTIONS = new Set(
@@ -55,7 +55,7 @@ function wordsIn(text: string): string[] {
   ]);
 }
 
-const rows = PAGES.flatMap(rowsOf);
+const rows = PAGES_OF_SETTINGS.flatMap(rowsOf);
 const documented = new Map(rows.map(({ key, fallback }) => [key, fallback]));
 const leaves = SETTINGS.filter(({ path: keys, schema }) => keys.at(-1) !== '*' && schema.properties === undefined);
 const keyOf = ({ path: keys }: Setting): string => keys.join('.');
@@ -72,6 +72,13 @@ describe('the page about the configuration', () => {
       expect((documented.get(key) ?? '').replaceAll('`', '')).toContain(String(schema.default));
     },
   );
+
+  test.each(PAGES_OF_SETTINGS)('%s has the tables that the settings give; npm run gen:config writes them', (name) => {
+    const page = readFileSync(path.join(ROOT, name), 'utf8');
+
+    expect(page).toContain('by npm run gen:config');
+    expect(updateSettingsTables(page)).toBe(page);
+  });
 
   test('has no row for a key that the configuration does not have', () => {
     const known = new Set(SETTINGS.map(keyOf));

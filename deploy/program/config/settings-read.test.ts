@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { billingConfig } from '@reelgate/billing/config';
 import { gatewayConfig } from '@reelgate/gateway/config';
@@ -9,6 +11,7 @@ import { programConfig } from './program-config.ts';
 import { SETTINGS } from './testing/settings.ts';
 import type { SettingSchema } from './testing/settings.ts';
 
+const ROOT = path.resolve(import.meta.dirname, '../../..');
 const BY_FORMAT: Readonly<Record<string, string>> = {
   duration: '1s',
   bytes: '1MiB',
@@ -82,6 +85,24 @@ const KEYED = new Set(
   SETTINGS.filter(({ path }) => path.at(-1) === '*').map(({ path }) => path.slice(0, -1).join('.')),
 );
 
+/** The names of a config and of its sections, but for the raw file, and for `tls`, which the program reads there. */
+function listNames(config: object): readonly string[] {
+  return Object.entries(config).flatMap(([name, value]) =>
+    ['value', 'file', 'tls'].includes(name) ? [] : [name, ...(isSection(value) ? listNames(value) : [])],
+  );
+}
+
+const isSection = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+function readProductFiles(): readonly string[] {
+  return ['services', 'deploy'].flatMap((folder) =>
+    globSync(`${folder}/**/*.ts`, { cwd: ROOT, exclude: (name) => name === 'node_modules' || name === 'testing' })
+      .filter((name) => !name.endsWith('.test.ts'))
+      .map((name) => readFileSync(path.join(ROOT, name), 'utf8')),
+  );
+}
+
 /** A file with every setting, and a channel of each service. */
 function wholeFile(): object {
   const sample = sampleOf(CONFIG_SCHEMA as SampledSchema) as {
@@ -96,16 +117,35 @@ function wholeFile(): object {
   };
 }
 
+/** Reads the file as the program and each service do. */
+function readAll(value: unknown): readonly object[] {
+  const file = { files: ['/etc/reelgate.yaml'], value, resolve: (_keys: unknown, relative: string) => relative };
+  return [
+    programConfig(file as unknown as ConfigFile, []),
+    gatewayConfig(value),
+    tasksConfig(value, 'http://127.0.0.1:8080'),
+    billingConfig(value),
+    mediaConfig(value),
+  ];
+}
+
 test('every setting is read by the program or by a service', () => {
   const { value, read } = watched(wholeFile());
 
-  const file = { files: ['/etc/reelgate.yaml'], value, resolve: (_keys: unknown, relative: string) => relative };
-  programConfig(file as unknown as ConfigFile, []);
-  gatewayConfig(value);
-  tasksConfig(value, 'http://127.0.0.1:8080');
-  billingConfig(value);
-  mediaConfig(value);
+  readAll(value);
 
   const settings = SETTINGS.filter(({ path, schema }) => path.at(-1) !== '*' && !hasOneValue(schema));
   expect(settings.map(({ path }) => path.join('.')).filter((key) => !read.has(key))).toEqual([]);
+});
+
+test('every value that is read is used by a file that does not define settings', () => {
+  const used = new Set(
+    readProductFiles()
+      .filter((text) => !text.includes("config/settings'"))
+      .flatMap((text) => text.match(/[A-Za-z]\w*/g) ?? []),
+  );
+  const names = new Set(readAll(wholeFile()).flatMap(listNames));
+
+  expect(names.size).toBeGreaterThan(150);
+  expect([...names].filter((name) => !used.has(name))).toEqual([]);
 });

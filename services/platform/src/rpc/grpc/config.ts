@@ -28,7 +28,8 @@ export const grpcKeys = {
     }),
   },
   connection_age: duration(
-    'the age at which a connection to a gRPC port takes no new calls, and its client resolves the name again',
+    'the age at which a connection to a gRPC port takes no new calls, and its client resolves the name again; it ' +
+      'varies by a tenth',
     { default: '2m', min: '1s', max: '24h' },
   ),
 };
