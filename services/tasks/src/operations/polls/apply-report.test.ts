@@ -1,3 +1,4 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
@@ -207,7 +208,12 @@ describe('an unknown status', () => {
       nextPollAt: world.clock.now() + 2400,
     });
     expect(await world.deps.store.listOpenAttention()).toMatchObject([
-      { taskId: id, reason: 'unknown_status', detail: expect.stringContaining('"paused"'), since: world.clock.now() },
+      {
+        taskId: id,
+        reason: 'unknown_status',
+        detail: expect.stringContaining('"paused"'),
+        since: timestampFromMs(world.clock.now()),
+      },
     ]);
     expect(world.announced).toHaveLength(1);
     expect(world.counted).toContain('attention unknown_status');
