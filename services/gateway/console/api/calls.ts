@@ -71,24 +71,24 @@ export type RpcRequest<N extends RpcName> = Rpcs[N] extends DescMethodUnary
 
 /** The answer of an RPC. Fields without presence are always set. */
 export type RpcAnswer<N extends RpcName> = Rpcs[N] extends DescMethodUnary
-  ? Emitted<MessageShape<Rpcs[N]['output']>, MessageJsonType<Rpcs[N]['output']>>
+  ? WholeJson<MessageShape<Rpcs[N]['output']>, MessageJsonType<Rpcs[N]['output']>>
   : never;
 
 /**
  * The JSON of a message as the server writes it: a field without presence is always there, and a message or an
  * `optional` field can be absent. `M` is the message and `J` its JSON type of the contract.
  */
-export type Emitted<M, J> = J extends string | number | boolean | null
+export type WholeJson<M, J> = J extends string | number | boolean | null
   ? J
   : J extends readonly (infer JsonItem)[]
-    ? readonly Emitted<M extends readonly (infer Item)[] ? Item : never, JsonItem>[]
+    ? readonly WholeJson<M extends readonly (infer Item)[] ? Item : never, JsonItem>[]
     : {
-        readonly [K in keyof J as IsImplicit<M, K> extends true ? K : never]-?: Emitted<
+        readonly [K in keyof J as IsImplicit<M, K> extends true ? K : never]-?: WholeJson<
           FieldOf<M, K>,
           NonNullable<J[K]>
         >;
       } & {
-        readonly [K in keyof J as IsImplicit<M, K> extends true ? never : K]?: Emitted<
+        readonly [K in keyof J as IsImplicit<M, K> extends true ? never : K]?: WholeJson<
           FieldOf<M, K>,
           NonNullable<J[K]>
         >;

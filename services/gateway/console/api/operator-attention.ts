@@ -1,5 +1,5 @@
 import type { Charge, ChargeJson } from '@reelgate/proto/billing/v1/hold';
-import type { Emitted } from './calls.ts';
+import type { WholeJson } from './calls.ts';
 
 /** A decision of an operator on work with an unknown outcome. */
 export type Resolution = 'completed' | 'failed' | 'retry';
@@ -15,5 +15,5 @@ export interface DecisionAnswer {
   readonly resolution: Resolution;
   readonly at: number;
   /** The money after the decision; undefined if it could not be read. */
-  readonly charge?: Emitted<Charge, ChargeJson>;
+  readonly charge?: WholeJson<Charge, ChargeJson>;
 }

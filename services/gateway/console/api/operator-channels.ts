@@ -1,19 +1,19 @@
 import type { ChannelPause as PauseMessage, ChannelPauseJson } from '@reelgate/proto/tasks/v1/channel_pause';
 import type { ChannelStatus, ChannelStatusJson } from '@reelgate/proto/tasks/v1/operator_service';
 import type { ChannelHour as HourMessage, ChannelHourJson } from '@reelgate/proto/tasks/v1/pulse';
-import type { Emitted, RpcAnswer } from './calls.ts';
+import type { WholeJson, RpcAnswer } from './calls.ts';
 
 /** A channel with its last hour. */
 export interface ChannelRow {
-  readonly channel: Emitted<ChannelStatus, ChannelStatusJson>;
+  readonly channel: WholeJson<ChannelStatus, ChannelStatusJson>;
   /** True if the channel serves synchronous calls. Its figures then count only the calls of this gateway. */
   readonly isRelay: boolean;
   /** Undefined if the channel did no work in the last hour. */
   readonly hour?: ChannelHour;
 }
 
-export type ChannelHour = Emitted<HourMessage, ChannelHourJson>;
-export type ChannelPause = Emitted<PauseMessage, ChannelPauseJson>;
+export type ChannelHour = WholeJson<HourMessage, ChannelHourJson>;
+export type ChannelPause = WholeJson<PauseMessage, ChannelPauseJson>;
 
 /** GET /channels. */
 export interface ChannelList {

@@ -2,7 +2,7 @@ import type { CallAnswers, PassedCalls, RpcAnswer, RpcName, RpcRequest } from '.
 import { api, toApiError } from './api.ts';
 import { setServerClock } from './server-clock.ts';
 import { useSending } from './use-act.ts';
-import type { Sending } from './use-act.ts';
+import type { ActState } from './use-act.ts';
 import { useRead } from './use-view.ts';
 import type { View } from './use-view.ts';
 import type { Topic } from '../api/stream.ts';
@@ -56,7 +56,7 @@ export function useCalls(
 export function useRpc<N extends RpcName>(
   rpc: N,
   onDone?: (answer: RpcAnswer<N>) => void,
-): Sending<RpcAnswer<N>, [request: RpcRequest<N>]> {
+): ActState<RpcAnswer<N>, [request: RpcRequest<N>]> {
   return useSending((request: RpcRequest<N>) => sendCall(toCall(rpc, request)), onDone);
 }
 

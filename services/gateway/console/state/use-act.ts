@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { api, asApiError } from './api.ts';
 import type { ApiError } from './api.ts';
 
-export interface Sending<T, Args extends readonly unknown[]> {
+export interface ActState<T, Args extends readonly unknown[]> {
   readonly isBusy: boolean;
   /** The reason for which the last one was refused; undefined if it was not. */
   readonly fault: ApiError | undefined;
@@ -17,7 +17,7 @@ export interface Sending<T, Args extends readonly unknown[]> {
 export function useSending<T, Args extends readonly unknown[]>(
   send: (...args: Args) => Promise<T>,
   onDone: (answer: T) => void = () => undefined,
-): Sending<T, Args> {
+): ActState<T, Args> {
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
   const [answer, setAnswer] = useState<T | undefined>(undefined);
@@ -51,7 +51,7 @@ export function useSending<T, Args extends readonly unknown[]>(
 /** Carries out an act at a path of the API. */
 export function useAct<T>(
   onDone?: (answer: T) => void,
-): Sending<T, [path: string, body?: object, method?: 'POST' | 'DELETE']> {
+): ActState<T, [path: string, body?: object, method?: 'POST' | 'DELETE']> {
   return useSending(
     (path, body = {}, method = 'POST') => api<T>(path, method === 'POST' ? { method, body } : { method }),
     onDone,

@@ -116,7 +116,7 @@ export interface ChannelPageProps {
   readonly failures: readonly Failure[] | undefined;
   /** Undefined if they cannot be read. */
   readonly notes: readonly OperatorNote[] | undefined;
-  /** What waits for the channel; undefined: it cannot be read now. */
+  /** The lanes that the channel serves, undefined if they cannot be read. */
   readonly lanes: readonly QueueLane[] | undefined;
   readonly acts: readonly Act[];
   readonly onChanged: () => void;

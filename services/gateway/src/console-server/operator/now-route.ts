@@ -54,7 +54,7 @@ async function readNow(parts: NowParts, heard: HeardFrom, { state }: Exchange): 
   };
 }
 
-/** What the services report about themselves now. */
+/** The current figures of all services. */
 export interface Health {
   /** Undefined if the tasks service does not answer. */
   readonly pulse: GetPulseResponse | undefined;
