@@ -24,7 +24,7 @@ module.exports = {
     ['workers'],
   ],
   'services/tasks/src/operations': [
-    ['lanes', 'operators', 'pulse', 'reads', 'search', 'tracing', 'watches'],
+    ['lanes', 'operators', 'activity', 'reads', 'search', 'tracing', 'watches'],
     ['content', 'ends'],
     ['attempts', 'webhooks'],
     ['queue'],

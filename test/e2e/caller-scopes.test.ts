@@ -112,7 +112,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.tasks.v1.OperatorService/PauseChannel': () => ({ id: 'none', reason: 'a test' }),
   'reelgate.tasks.v1.OperatorService/ResumeChannel': () => ({ id: 'none' }),
   'reelgate.tasks.v1.OperatorService/ListChannelPauses': () => ({}),
-  'reelgate.tasks.v1.OperatorService/GetPulse': () => ({}),
+  'reelgate.tasks.v1.OperatorService/GetActivity': () => ({}),
   'reelgate.tasks.v1.OperatorService/GetFaults': () => ({}),
   'reelgate.tasks.v1.OperatorService/ListChannelFailures': () => ({ channel: 'none' }),
   'reelgate.tasks.v1.OperatorService/FindWork': ({ taskId }) => ({ value: taskId }),

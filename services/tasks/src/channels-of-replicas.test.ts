@@ -123,7 +123,7 @@ describeWith(postgresServer, 'a pause at one of two replicas', (postgres) => {
     expect(pauses.map(({ pause }) => pause?.actor)).toEqual([acts[0]?.actor, acts[0]?.actor]);
   });
 
-  test('leaves the pulse whole: it sums what both did', async () => {
+  test('leaves the activity whole: it sums what both did', async () => {
     const database = await newDatabase();
     const [one, other] = [await start(database), await start(database)];
     await create(one);
@@ -135,7 +135,7 @@ describeWith(postgresServer, 'a pause at one of two replicas', (postgres) => {
     await one.stop();
     const next = await start(database);
 
-    const { minutes, channels, unfinished } = await next.operator.getPulse({});
+    const { minutes, channels, unfinished } = await next.operator.getActivity({});
     expect(minutes).toMatchObject([
       { created: 2n, refused: 1n, refusedByClient: 0n, refusedByUpstream: 1n, refusedByUs: 0n },
     ]);

@@ -1,6 +1,6 @@
 import type { ChannelPause as PauseMessage, ChannelPauseJson } from '@reelgate/proto/tasks/v1/channel_pause';
 import type { ChannelStatus, ChannelStatusJson } from '@reelgate/proto/tasks/v1/operator_service';
-import type { ChannelHour as HourMessage, ChannelHourJson } from '@reelgate/proto/tasks/v1/pulse';
+import type { ChannelHour as HourMessage, ChannelHourJson } from '@reelgate/proto/tasks/v1/activity';
 import type { WholeJson, RpcAnswer } from './calls.ts';
 
 /** A channel with its last hour. */

@@ -1,5 +1,5 @@
 import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
-import type { FaultKind as WireFaultKind } from '@reelgate/proto/tasks/v1/pulse';
+import type { FaultKind as WireFaultKind } from '@reelgate/proto/tasks/v1/activity';
 import type { Cause } from './failure-cause.ts';
 
 export type FaultKind = EnumWord<typeof WireFaultKind>;

@@ -304,7 +304,7 @@ test('CountAttention counts what waits for a decision', async () => {
   expect([before.waiting, (await client.countAttention({})).waiting]).toEqual([0n, 1n]);
 });
 
-test('GetPulse says what waits now', async () => {
+test('GetActivity says what waits now', async () => {
   const { world, client } = await open();
   const { task } = await world.create();
   await raiseAttention(world.deps, task, 'unknown_status', 'why');
@@ -313,11 +313,11 @@ test('GetPulse says what waits now', async () => {
   const at = world.clock.now();
   await world.clock.advance(60_000);
 
-  const pulse = await client.getPulse({});
+  const activity = await client.getActivity({});
 
-  expect(pulse).toMatchObject({ unfinished: 1, unsettled: 1, unsettledMs: 60_000n, attention: 1, minutes: [] });
-  expect([timestampMs(pulse.now!), timestampMs(pulse.attentionSince!)]).toEqual([at + 60_000, at]);
-  expect(pulse.pollLagMs).toBe(BigInt(at + 60_000 - task.nextPollAt!));
+  expect(activity).toMatchObject({ unfinished: 1, unsettled: 1, unsettledMs: 60_000n, attention: 1, minutes: [] });
+  expect([timestampMs(activity.now!), timestampMs(activity.attentionSince!)]).toEqual([at + 60_000, at]);
+  expect(activity.pollLagMs).toBe(BigInt(at + 60_000 - task.nextPollAt!));
 });
 
 test('ClassifyHolds accepts a thousand ids, and refuses more', async () => {

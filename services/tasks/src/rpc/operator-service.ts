@@ -11,7 +11,7 @@ import { fromWireEnum } from './mapping-order.ts';
 import { operateChannels, operatePauses } from './operate-channels.ts';
 import { operateJobs, toJobRecord } from './operate-jobs.ts';
 import { operateHandOver, operateSearch } from './operate-notes.ts';
-import { operatePulse } from './operate-pulse.ts';
+import { operateActivity } from './operate-activity.ts';
 import { operateTasks, readTaskRecord } from './operate-tasks.ts';
 import { emptyToUndefined, readLimit } from './request-fields.ts';
 
@@ -28,7 +28,7 @@ export function operatorService(
     ...operateChannels(deps, operate),
     ...operatePauses(operate),
     ...operateActs(operate),
-    ...operatePulse(operate),
+    ...operateActivity(operate),
     ...operateSearch(deps, operate),
     ...operateHandOver(deps, jobs, operate),
   };

@@ -2,7 +2,7 @@ import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
 import type { Act } from '@reelgate/proto/access/v1/act';
 import type { ServiceEvent } from '@reelgate/proto/access/v1/service_event';
 import type { FoundWork, Note, RaisedAttention } from '@reelgate/proto/tasks/v1/operator_service';
-import type { ChannelFailure } from '@reelgate/proto/tasks/v1/pulse';
+import type { ChannelFailure } from '@reelgate/proto/tasks/v1/activity';
 import type { FaultRow, NewChannelFailure } from '../domain/faults.ts';
 import type { MinuteRow } from '../domain/minute-counts.ts';
 

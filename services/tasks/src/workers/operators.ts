@@ -9,8 +9,8 @@ import { announcePause, onCallsGiven, onPausesChanged, onWaitAsked } from '../ev
 import { onServiceEvent } from '../events/on-service-event.ts';
 import { renewPauses } from '../operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
-import type { FaultCounter } from '../operations/pulse/fault-counter.ts';
-import type { MinuteCounter } from '../operations/pulse/minute-counter.ts';
+import type { FaultCounter } from '../operations/activity/fault-counter.ts';
+import type { MinuteCounter } from '../operations/activity/minute-counter.ts';
 import { removeOldCounts } from '../operations/retention/remove-old-records.ts';
 import { watchPauses } from '../monitoring/tasks-metrics.ts';
 

@@ -11,7 +11,7 @@ import type { Job, JobJson } from "./job_pb.js";
 import type { ChannelPause, ChannelPauseJson } from "./channel_pause_pb.js";
 import type { ChannelWait, ChannelWaitJson } from "./channel_wait_pb.js";
 import type { ChannelCalls, ChannelCallsJson } from "./channel_calls_pb.js";
-import type { ChannelFailure, ChannelFailureJson, ChannelHour, ChannelHourJson, FaultHour, FaultHourJson, MinuteCounts, MinuteCountsJson } from "./pulse_pb.js";
+import type { ChannelFailure, ChannelFailureJson, ChannelHour, ChannelHourJson, FaultHour, FaultHourJson, MinuteCounts, MinuteCountsJson } from "./activity_pb.js";
 import type { ServiceEvent, ServiceEventJson } from "../../access/v1/service_event_pb.js";
 import type { Act, ActJson } from "../../access/v1/act_pb.js";
 
@@ -2033,34 +2033,34 @@ export declare type ListChannelPausesResponseJson = {
 export declare const ListChannelPausesResponseSchema: GenMessage<ListChannelPausesResponse, {jsonType: ListChannelPausesResponseJson}>;
 
 /**
- * GetPulseRequest is empty.
+ * GetActivityRequest is empty.
  *
- * @generated from message reelgate.tasks.v1.GetPulseRequest
+ * @generated from message reelgate.tasks.v1.GetActivityRequest
  */
-export declare type GetPulseRequest = Message<"reelgate.tasks.v1.GetPulseRequest"> & {
+export declare type GetActivityRequest = Message<"reelgate.tasks.v1.GetActivityRequest"> & {
 };
 
 /**
- * GetPulseRequest is empty.
+ * GetActivityRequest is empty.
  *
- * @generated from message reelgate.tasks.v1.GetPulseRequest
+ * @generated from message reelgate.tasks.v1.GetActivityRequest
  */
-export declare type GetPulseRequestJson = {
+export declare type GetActivityRequestJson = {
 };
 
 /**
- * Describes the message reelgate.tasks.v1.GetPulseRequest.
- * Use `create(GetPulseRequestSchema)` to create a new message.
+ * Describes the message reelgate.tasks.v1.GetActivityRequest.
+ * Use `create(GetActivityRequestSchema)` to create a new message.
  */
-export declare const GetPulseRequestSchema: GenMessage<GetPulseRequest, {jsonType: GetPulseRequestJson}>;
+export declare const GetActivityRequestSchema: GenMessage<GetActivityRequest, {jsonType: GetActivityRequestJson}>;
 
 /**
- * GetPulseResponse carries the last hour. Minutes in which nothing happened are left out. The last ten seconds may be
+ * GetActivityResponse carries the last hour. Minutes in which nothing happened are left out. The last ten seconds may be
  * missing.
  *
- * @generated from message reelgate.tasks.v1.GetPulseResponse
+ * @generated from message reelgate.tasks.v1.GetActivityResponse
  */
-export declare type GetPulseResponse = Message<"reelgate.tasks.v1.GetPulseResponse"> & {
+export declare type GetActivityResponse = Message<"reelgate.tasks.v1.GetActivityResponse"> & {
   /**
    * The minutes, the oldest first.
    *
@@ -2126,12 +2126,12 @@ export declare type GetPulseResponse = Message<"reelgate.tasks.v1.GetPulseRespon
 };
 
 /**
- * GetPulseResponse carries the last hour. Minutes in which nothing happened are left out. The last ten seconds may be
+ * GetActivityResponse carries the last hour. Minutes in which nothing happened are left out. The last ten seconds may be
  * missing.
  *
- * @generated from message reelgate.tasks.v1.GetPulseResponse
+ * @generated from message reelgate.tasks.v1.GetActivityResponse
  */
-export declare type GetPulseResponseJson = {
+export declare type GetActivityResponseJson = {
   /**
    * The minutes, the oldest first.
    *
@@ -2197,10 +2197,10 @@ export declare type GetPulseResponseJson = {
 };
 
 /**
- * Describes the message reelgate.tasks.v1.GetPulseResponse.
- * Use `create(GetPulseResponseSchema)` to create a new message.
+ * Describes the message reelgate.tasks.v1.GetActivityResponse.
+ * Use `create(GetActivityResponseSchema)` to create a new message.
  */
-export declare const GetPulseResponseSchema: GenMessage<GetPulseResponse, {jsonType: GetPulseResponseJson}>;
+export declare const GetActivityResponseSchema: GenMessage<GetActivityResponse, {jsonType: GetActivityResponseJson}>;
 
 /**
  * GetFaultsRequest is empty.
@@ -3722,14 +3722,14 @@ export declare const OperatorService: GenService<{
     output: typeof ListChannelPausesResponseSchema;
   },
   /**
-   * GetPulse returns what happened in the last hour, and what waits now.
+   * GetActivity returns what happened in the last hour, and what waits now.
    *
-   * @generated from rpc reelgate.tasks.v1.OperatorService.GetPulse
+   * @generated from rpc reelgate.tasks.v1.OperatorService.GetActivity
    */
-  getPulse: {
+  getActivity: {
     methodKind: "unary";
-    input: typeof GetPulseRequestSchema;
-    output: typeof GetPulseResponseSchema;
+    input: typeof GetActivityRequestSchema;
+    output: typeof GetActivityResponseSchema;
   },
   /**
    * GetFaults returns what failed in the last hour, by model and by account.

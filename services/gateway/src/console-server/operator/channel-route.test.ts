@@ -24,7 +24,7 @@ const aChannel = (id: string, models: readonly string[]) => ({
 });
 const tasks = (over: TasksMethods = {}): TasksMethods => ({
   listChannels: async () => ({ channels: [aChannel('east', ['Alpha-H3', 'Beta-V1']), aChannel('west', ['Beta-V1'])] }),
-  getPulse: async () => ({ now: timestampFromMs(NOW) }),
+  getActivity: async () => ({ now: timestampFromMs(NOW) }),
   ...over,
 });
 const start = async (operator: OperatorMethods): Promise<void> => {
@@ -39,14 +39,14 @@ describe('the page of a channel', () => {
       { minute: timestampFromMs(NOW), refused: 1, failedPolls: 2 },
     ];
     const other = [{ minute: timestampFromMs(NOW), failed: 50 }];
-    const getPulse = async () => ({
+    const getActivity = async () => ({
       now: timestampFromMs(NOW),
       channels: [
         { channel: 'west', minutes: other },
         { channel: 'east', minutes },
       ],
     });
-    await start({ tasks: tasks({ getPulse }) });
+    await start({ tasks: tasks({ getActivity }) });
     const { json } = await read();
 
     expect(json).toMatchObject({
@@ -100,7 +100,7 @@ describe('the page of a channel', () => {
 
   test('of synchronous calls is shown while tasks are away, with what this gateway knows of it', async () => {
     await start({
-      tasks: { listChannels: away, getPulse: away },
+      tasks: { listChannels: away, getActivity: away },
     });
     const { status, json } = await read('chat-a');
 

@@ -42,7 +42,7 @@ function tasksWithPauses(): NonNullable<OperatorMethods['tasks']> & { readonly a
     listChannels: async () => ({
       channels: [{ id: 'one', adapter: 'vendor', enabled: true, circuit: 'half_open', inFlight: 2, ...wire('one') }],
     }),
-    getPulse: async () => ({
+    getActivity: async () => ({
       now: timestampFromMs(100 * MINUTE_MS),
       channels: [
         {

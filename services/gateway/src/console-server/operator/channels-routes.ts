@@ -64,13 +64,13 @@ export async function listChannelRows(
   { log, clients, relay, pauses }: ChannelsParts,
   { state }: Exchange,
 ): Promise<ChannelRow[]> {
-  const [{ channels }, pulse] = await Promise.all([
+  const [{ channels }, activity] = await Promise.all([
     clients.tasks.listChannels({}, withDeadline(state)),
-    ifReadable(log, 'pulse', clients.tasks.getPulse({}, withDeadline(state))),
+    ifReadable(log, 'activity', clients.tasks.getActivity({}, withDeadline(state))),
     // the pauses of an older read are still shown
     pauses.refresh().catch(() => undefined),
   ]);
-  const hours = new Map(pulse?.channels.map((hour) => [hour.channel, hour]));
+  const hours = new Map(activity?.channels.map((hour) => [hour.channel, hour]));
   return [
     ...channels.map((channel) => taskChannelRow(channel, hours.get(channel.id))),
     ...listRelayRows({ relay, pauses }),

@@ -2,16 +2,16 @@ import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { describe, expect, test } from '@jest/globals';
 import { GetFaultsResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
-import type { GetPulseResponse } from '@reelgate/proto/tasks/v1/operator_service';
+import type { GetActivityResponse } from '@reelgate/proto/tasks/v1/operator_service';
 import {
   ChannelHourSchema,
   ChannelMinuteSchema,
   FaultHourSchema,
   FaultKind,
   FaultMinuteSchema,
-} from '@reelgate/proto/tasks/v1/pulse';
-import type { ChannelMinute, FaultHour, FaultMinute } from '@reelgate/proto/tasks/v1/pulse';
-import { aPulse, beginOfMinute } from '../../../testing/a-pulse.ts';
+} from '@reelgate/proto/tasks/v1/activity';
+import type { ChannelMinute, FaultHour, FaultMinute } from '@reelgate/proto/tasks/v1/activity';
+import { anActivity, beginOfMinute } from '../../../testing/an-activity.ts';
 import { buildFaultsView, countChannelFaults } from './fault-series.ts';
 
 const SERIES_SHOWN = 12;
@@ -35,24 +35,24 @@ const faultsOf = ({ models = [], accounts = [], moreModels = 0 }: FaultLists = {
     ],
     moreModels,
   });
-const pulseOf = (channels: Readonly<Record<string, ChannelMinute[]>> = {}): GetPulseResponse =>
-  aPulse({
+const activityOf = (channels: Readonly<Record<string, ChannelMinute[]>> = {}): GetActivityResponse =>
+  anActivity({
     channels: Object.entries(channels).map(([channel, minutes]) => create(ChannelHourSchema, { channel, minutes })),
   });
 const subjectsOf = (faults: FaultLists): readonly string[] =>
-  buildFaultsView(faultsOf(faults), pulseOf()).models.series.map(({ subject }) => subject);
+  buildFaultsView(faultsOf(faults), activityOf()).models.series.map(({ subject }) => subject);
 
 describe('the pictures of what failed', () => {
   test('have sixty minutes each, the running one last, and none of an hour ago', () => {
     const minutes = [aMinute(60, { byUs: 9 }), aMinute(59, { byUs: 1 }), aMinute(0, { byUpstream: 2, byUs: 1 })];
-    const [series] = buildFaultsView(faultsOf({ models: [aSubject('A', ...minutes)] }), pulseOf()).models.series;
+    const [series] = buildFaultsView(faultsOf({ models: [aSubject('A', ...minutes)] }), activityOf()).models.series;
 
     expect(series?.minutes).toEqual([1, ...Array.from({ length: 58 }, () => 0), 3]);
   });
 
   test('draw what upstreams and we caused, and only count what clients caused', () => {
     const minute = aMinute(0, { byClient: 7, byUpstream: 2, byUs: 1 });
-    const [series] = buildFaultsView(faultsOf({ accounts: [aSubject('acme', minute)] }), pulseOf()).accounts.series;
+    const [series] = buildFaultsView(faultsOf({ accounts: [aSubject('acme', minute)] }), activityOf()).accounts.series;
 
     expect(series).toMatchObject({ byClient: 7, byUpstream: 2, byUs: 1 });
     expect(series?.minutes.at(-1)).toBe(3);
@@ -61,7 +61,7 @@ describe('the pictures of what failed', () => {
   test('leave out what had no fault', () => {
     const view = buildFaultsView(
       faultsOf({ models: [aSubject('A', aMinute(1))] }),
-      pulseOf({ east: [aChannelMinute(1, { accepted: 5, completed: 5 })] }),
+      activityOf({ east: [aChannelMinute(1, { accepted: 5, completed: 5 })] }),
     );
 
     expect(view).toEqual({
@@ -85,14 +85,14 @@ describe('the pictures of what failed', () => {
 
   test('are at most twelve, and the others are counted with those that the service left out', () => {
     const models = Array.from({ length: SERIES_SHOWN + 3 }, (_, at) => aSubject(`m${at}`, aMinute(1, { byUs: 1 })));
-    const { series, more } = buildFaultsView(faultsOf({ models, moreModels: 4 }), pulseOf()).models;
+    const { series, more } = buildFaultsView(faultsOf({ models, moreModels: 4 }), activityOf()).models;
 
     expect([series.length, more]).toEqual([SERIES_SHOWN, 7]);
   });
 
-  test('have those of channels from the pulse, as faults of the upstream', () => {
+  test('have those of channels from the activity, as faults of the upstream', () => {
     const east = [aChannelMinute(1, { accepted: 9, refused: 1, unknown: 2 }), aChannelMinute(0, { failedPolls: 3 })];
-    const [series] = buildFaultsView(faultsOf(), pulseOf({ east })).channels.series;
+    const [series] = buildFaultsView(faultsOf(), activityOf({ east })).channels.series;
 
     expect(series).toMatchObject({ subject: 'east', byUpstream: 6, byUs: 0, byClient: 0 });
     expect(series?.minutes.slice(-2)).toEqual([3, 3]);

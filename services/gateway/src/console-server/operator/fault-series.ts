@@ -1,7 +1,7 @@
 import type { FaultGroup, FaultSeries, FaultsView } from '../../../console/api/operator-now.ts';
-import { FaultKind } from '@reelgate/proto/tasks/v1/pulse';
-import type { ChannelHour, ChannelMinute, FaultHour, FaultMinute } from '@reelgate/proto/tasks/v1/pulse';
-import type { GetFaultsResponse, GetPulseResponse } from '@reelgate/proto/tasks/v1/operator_service';
+import { FaultKind } from '@reelgate/proto/tasks/v1/activity';
+import type { ChannelHour, ChannelMinute, FaultHour, FaultMinute } from '@reelgate/proto/tasks/v1/activity';
+import type { GetFaultsResponse, GetActivityResponse } from '@reelgate/proto/tasks/v1/operator_service';
 import { readClock, sumLastHour } from './minute-series.ts';
 
 /** The most channels, models and accounts that have a picture. */
@@ -15,14 +15,14 @@ export function countChannelFaults({ refused, unknown, failed, failedPolls }: Ch
 /** Builds the pictures of what failed in the last hour; what had no fault has none. */
 export function buildFaultsView(
   { faults, moreModels, moreAccounts }: GetFaultsResponse,
-  pulse: GetPulseResponse,
+  activity: GetActivityResponse,
 ): FaultsView {
-  const now = readClock(pulse);
+  const now = readClock(activity);
   const ofKind = (wanted: FaultKind): readonly FaultSeries[] =>
     faults.filter(({ kind }) => kind === wanted).map((one) => buildSeries(one, now));
   return {
     channels: toGroup(
-      pulse.channels.map((hour) => buildChannelSeries(hour, now)),
+      activity.channels.map((hour) => buildChannelSeries(hour, now)),
       0,
     ),
     models: toGroup(ofKind(FaultKind.MODEL), moreModels),

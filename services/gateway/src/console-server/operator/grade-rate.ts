@@ -1,6 +1,6 @@
 import type { Grade } from '../../../console/api/operator-now.ts';
-import type { GetPulseResponse } from '@reelgate/proto/tasks/v1/operator_service';
-import type { MinuteCounts } from '@reelgate/proto/tasks/v1/pulse';
+import type { GetActivityResponse } from '@reelgate/proto/tasks/v1/operator_service';
+import type { MinuteCounts } from '@reelgate/proto/tasks/v1/activity';
 import { sumLast } from './minute-series.ts';
 
 /** The number of events in a window, and the number of bad ones among them. */
@@ -75,10 +75,10 @@ export interface JudgedRate {
   readonly windows: Windows;
 }
 
-/** Grades a rate of the pulse, and says why in a sentence. */
-export function judgeRate(pulse: GetPulseResponse, limits: RateLimits, rated: RateSubject): JudgedRate {
+/** Grades a rate of the activity, and says why in a sentence. */
+export function judgeRate(activity: GetActivityResponse, limits: RateLimits, rated: RateSubject): JudgedRate {
   const { bad, total } = rated;
-  const share = (count: number) => ({ bad: sumLast(pulse, count, bad), total: sumLast(pulse, count, total) });
+  const share = (count: number) => ({ bad: sumLast(activity, count, bad), total: sumLast(activity, count, total) });
   const windows = { short: share(SHORT_MINUTES), long: share(LONG_MINUTES) };
   const { grade, state } = gradeRate(windows, limits);
   return { grade, state, windows, why: describeRate(state, windows, rated) };

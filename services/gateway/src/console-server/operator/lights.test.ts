@@ -1,21 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
-import type { MinuteCounts } from '@reelgate/proto/tasks/v1/pulse';
+import type { MinuteCounts } from '@reelgate/proto/tasks/v1/activity';
 import type { Light, LightName } from '../../../console/api/operator-now.ts';
-import { PULSE_AT, aChannel, aMinute, aPulse, pausedBy } from '../../../testing/a-pulse.ts';
-import type { PulseFigures } from '../../../testing/a-pulse.ts';
+import { ACTIVITY_AT, aChannel, aMinute, anActivity, pausedBy } from '../../../testing/an-activity.ts';
+import type { ActivityFigures } from '../../../testing/an-activity.ts';
 import { gradeLights } from './lights.ts';
 import type { LightInputs } from './lights.ts';
 
 const MINUTE_MS = 60_000;
 const CHANNEL = aChannel();
 
-const lightOf = (name: LightName, over: PulseFigures, inputs: Partial<LightInputs> = {}): Light | undefined =>
-  gradeLights({ pulse: aPulse(over), channels: [CHANNEL], unreachable: new Set(), ...inputs }).find(
+const lightOf = (name: LightName, over: ActivityFigures, inputs: Partial<LightInputs> = {}): Light | undefined =>
+  gradeLights({ activity: anActivity(over), channels: [CHANNEL], unreachable: new Set(), ...inputs }).find(
     (light) => light.name === name,
   );
 
 describe('a light is', () => {
-  test.each<[string, LightName, PulseFigures, Light['grade'], string]>([
+  test.each<[string, LightName, ActivityFigures, Light['grade'], string]>([
     ['ok without any create', 'creates', {}, 'ok', '0 / min'],
     [
       'ok at few refusals',
@@ -73,11 +73,17 @@ describe('a light is', () => {
     ['a warning at an old settlement', 'settlements', { unsettled: 1, unsettledMs: MINUTE_MS }, 'warn', '1 open'],
     ['a fault at a very old one', 'settlements', { unsettled: 1, unsettledMs: 10 * MINUTE_MS }, 'fail', '1 open'],
     ['ok with nothing to decide', 'attention', {}, 'ok', '0 waiting'],
-    ['a warning at anything to decide', 'attention', { attention: 3, attentionSince: PULSE_AT }, 'warn', '3 waiting'],
+    [
+      'a warning at anything to decide',
+      'attention',
+      { attention: 3, attentionSince: ACTIVITY_AT },
+      'warn',
+      '3 waiting',
+    ],
     [
       'a fault when it waits for an hour',
       'attention',
-      { attention: 1, attentionSince: PULSE_AT - 60 * MINUTE_MS },
+      { attention: 1, attentionSince: ACTIVITY_AT - 60 * MINUTE_MS },
       'fail',
       '1 waiting',
     ],
@@ -105,7 +111,7 @@ describe('a light is', () => {
     expect(lightOf('channels', {}, { channels: undefined })).toMatchObject({ grade: 'fail', figure: '–' });
   });
 
-  test.each<[string, string[], PulseFigures, Light['grade'], string]>([
+  test.each<[string, string[], ActivityFigures, Light['grade'], string]>([
     ['billing', ['billing'], {}, 'fail', 'billing cannot be reached, so no create can be paid'],
     ['media', ['media'], {}, 'warn', 'media cannot be reached, so no create with media can be taken'],
     ['media beside a fault', ['media'], { minutes: [aMinute(0, { refusedByUs: 3 })] }, 'fail', '3 of 3 creates were'],
@@ -165,7 +171,7 @@ test('a light has the last 60 minutes, the oldest first, and what is older is le
 });
 
 test('without the tasks service every light fails and says why', () => {
-  const lights = gradeLights({ pulse: undefined, channels: [CHANNEL], unreachable: new Set() });
+  const lights = gradeLights({ activity: undefined, channels: [CHANNEL], unreachable: new Set() });
   expect(lights.map(({ grade, why }) => [grade, why])).toEqual(
     Array.from({ length: 6 }, () => ['fail', 'the tasks service does not answer']),
   );

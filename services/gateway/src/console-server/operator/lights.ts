@@ -1,7 +1,7 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Causes, Grade, Light, LightName } from '../../../console/api/operator-now.ts';
-import type { ChannelStatus, GetPulseResponse } from '@reelgate/proto/tasks/v1/operator_service';
-import type { ChannelMinute, MinuteCounts } from '@reelgate/proto/tasks/v1/pulse';
+import type { ChannelStatus, GetActivityResponse } from '@reelgate/proto/tasks/v1/operator_service';
+import type { ChannelMinute, MinuteCounts } from '@reelgate/proto/tasks/v1/activity';
 import type { RateState, Windows } from './grade-rate.ts';
 import { LONG_MINUTES, judgeRate } from './grade-rate.ts';
 import { readClock, sumLastHour, lengthOfLast, sumLast } from './minute-series.ts';
@@ -36,7 +36,7 @@ const PEERS = [
 /** The figures from which the lights are graded. */
 export interface LightInputs {
   /** Undefined if the tasks service does not answer. */
-  readonly pulse: GetPulseResponse | undefined;
+  readonly activity: GetActivityResponse | undefined;
   /** Undefined if the channels of the tasks service cannot be read. */
   readonly channels: readonly ChannelStatus[] | undefined;
   /** The services that this process does not reach. */
@@ -47,15 +47,16 @@ const NAMES: readonly LightName[] = ['creates', 'polls', 'ends', 'settlements', 
 const AWAY = 'the tasks service does not answer';
 
 /** Grades the six lights. */
-export function gradeLights({ pulse, channels, unreachable }: LightInputs): readonly Light[] {
-  if (pulse === undefined) return NAMES.map((name) => ({ name, grade: 'fail', figure: '–', why: AWAY, minutes: [] }));
+export function gradeLights({ activity, channels, unreachable }: LightInputs): readonly Light[] {
+  if (activity === undefined)
+    return NAMES.map((name) => ({ name, grade: 'fail', figure: '–', why: AWAY, minutes: [] }));
   return [
-    gradeCreates(pulse, unreachable),
-    gradePolls(pulse),
-    gradeEnds(pulse),
-    gradeSettlements(pulse),
-    gradeChannels(pulse, channels),
-    gradeAttention(pulse),
+    gradeCreates(activity, unreachable),
+    gradePolls(activity),
+    gradeEnds(activity),
+    gradeSettlements(activity),
+    gradeChannels(activity, channels),
+    gradeAttention(activity),
   ];
 }
 
@@ -63,21 +64,21 @@ export function gradeLights({ pulse, channels, unreachable }: LightInputs): read
  * A refusal that the client caused counts neither as a fault nor as a create, so that no flood of bad requests hides a
  * fault.
  */
-function gradeCreates(pulse: GetPulseResponse, unreachable: ReadonlySet<string>): Light {
-  const { minutes } = pulse;
-  const now = readClock(pulse);
+function gradeCreates(activity: GetActivityResponse, unreachable: ReadonlySet<string>): Light {
+  const { minutes } = activity;
+  const now = readClock(activity);
   const refused = ({ refusedByUpstream, refusedByUs }: MinuteCounts): number => refusedByUpstream + refusedByUs;
-  const rate = judgeRate(pulse, LIMITS.refusedShare, {
+  const rate = judgeRate(activity, LIMITS.refusedShare, {
     bad: refused,
     total: (minute) => minute.created + refused(minute),
     ...{ noun: 'creates', was: 'refused by upstreams or by us' },
   });
-  const created = sumLast(pulse, LONG_MINUTES, (minute) => minute.created);
+  const created = sumLast(activity, LONG_MINUTES, (minute) => minute.created);
   const rated = {
     name: 'creates',
     ...rate,
     figure: `${rateText(created / lengthOfLast(LONG_MINUTES, now))} / min`,
-    causes: sumCauses(pulse, 'refusedBy'),
+    causes: sumCauses(activity, 'refusedBy'),
     minutes: sumLastHour(minutes, now, (minute) => minute.created),
   } as const;
   const missing = PEERS.find(({ name, grade }) => unreachable.has(name) && pickWorst(grade, rate.grade) !== rate.grade);
@@ -86,10 +87,10 @@ function gradeCreates(pulse: GetPulseResponse, unreachable: ReadonlySet<string>)
   return light({ ...rated, grade: missing.grade, state: 'faulty', why });
 }
 
-function gradePolls(pulse: GetPulseResponse): Light {
-  const { minutes } = pulse;
-  const [now, pollLagMs] = [readClock(pulse), Number(pulse.pollLagMs)];
-  const rate = judgeRate(pulse, LIMITS.lateShare, {
+function gradePolls(activity: GetActivityResponse): Light {
+  const { minutes } = activity;
+  const [now, pollLagMs] = [readClock(activity), Number(activity.pollLagMs)];
+  const rate = judgeRate(activity, LIMITS.lateShare, {
     bad: ({ latePolls }) => latePolls,
     total: ({ polls }) => polls,
     ...{ noun: 'polls', was: 'more than five seconds late' },
@@ -108,12 +109,12 @@ function gradePolls(pulse: GetPulseResponse): Light {
 }
 
 /** A task that failed for its content, was cancelled, or was ended by an operator is no fault of an upstream. */
-function gradeEnds(pulse: GetPulseResponse): Light {
-  const { minutes } = pulse;
-  const now = readClock(pulse);
+function gradeEnds(activity: GetActivityResponse): Light {
+  const { minutes } = activity;
+  const now = readClock(activity);
   const ended = ({ completed, failedByClient, failedByUpstream, failedByUs }: MinuteCounts): number =>
     completed + failedByClient + failedByUpstream + failedByUs;
-  const rate = judgeRate(pulse, LIMITS.failedShare, {
+  const rate = judgeRate(activity, LIMITS.failedShare, {
     bad: ({ failedByUpstream }) => failedByUpstream,
     total: ({ completed, failedByUpstream }) => completed + failedByUpstream,
     ...{ noun: 'tasks', was: 'failed by their upstreams' },
@@ -121,14 +122,14 @@ function gradeEnds(pulse: GetPulseResponse): Light {
   return light({
     name: 'ends',
     ...rate,
-    figure: `${rateText(sumLast(pulse, LONG_MINUTES, ended) / lengthOfLast(LONG_MINUTES, now))} / min`,
-    causes: sumCauses(pulse, 'failedBy'),
+    figure: `${rateText(sumLast(activity, LONG_MINUTES, ended) / lengthOfLast(LONG_MINUTES, now))} / min`,
+    causes: sumCauses(activity, 'failedBy'),
     minutes: sumLastHour(minutes, now, ended),
   });
 }
 
-function gradeSettlements({ minutes, unsettled, ...pulse }: GetPulseResponse): Light {
-  const [now, unsettledMs] = [readClock(pulse), Number(pulse.unsettledMs)];
+function gradeSettlements({ minutes, unsettled, ...activity }: GetActivityResponse): Light {
+  const [now, unsettledMs] = [readClock(activity), Number(activity.unsettledMs)];
   return light({
     name: 'settlements',
     grade: gradeValue(unsettledMs, LIMITS.unsettledMs),
@@ -140,12 +141,12 @@ function gradeSettlements({ minutes, unsettled, ...pulse }: GetPulseResponse): L
 
 /** A model that no channel serves is a fault. A channel that is merely one of several is a warning. */
 function gradeChannels(
-  { channels: hours, ...pulse }: GetPulseResponse,
+  { channels: hours, ...activity }: GetActivityResponse,
   channels: readonly ChannelStatus[] | undefined,
 ): Light {
   const minutes = sumLastHour(
     hours.flatMap((hour) => hour.minutes),
-    readClock(pulse),
+    readClock(activity),
     countFaults,
   );
   const shown = { name: 'channels', minutes } as const;
@@ -162,8 +163,8 @@ function gradeChannels(
   return light({ ...shown, grade: idle.length > 0 ? 'warn' : 'ok', figure, why: describeIdle(idle) });
 }
 
-function gradeAttention({ attention, attentionSince, ...pulse }: GetPulseResponse): Light {
-  const ageMs = attentionSince === undefined ? 0 : Math.max(0, readClock(pulse) - timestampMs(attentionSince));
+function gradeAttention({ attention, attentionSince, ...activity }: GetActivityResponse): Light {
+  const ageMs = attentionSince === undefined ? 0 : Math.max(0, readClock(activity) - timestampMs(attentionSince));
   return light({
     name: 'attention',
     grade: attention === 0 ? 'ok' : gradeValue(ageMs, LIMITS.attentionMs),
@@ -175,9 +176,9 @@ function gradeAttention({ attention, attentionSince, ...pulse }: GetPulseRespons
 
 type Cause = 'refusedBy' | 'failedBy';
 
-function sumCauses(pulse: GetPulseResponse, cause: Cause): Causes {
+function sumCauses(activity: GetActivityResponse, cause: Cause): Causes {
   const sum = (by: 'Client' | 'Upstream' | 'Us'): number =>
-    sumLast(pulse, LONG_MINUTES, (minute) => minute[`${cause}${by}`]);
+    sumLast(activity, LONG_MINUTES, (minute) => minute[`${cause}${by}`]);
   return { client: sum('Client'), upstream: sum('Upstream'), us: sum('Us') };
 }
 

@@ -20,7 +20,7 @@ const CHANNEL = {
 };
 type TasksMethods = NonNullable<OperatorMethods['tasks']>;
 const tasks = (over: TasksMethods = {}): TasksMethods => ({
-  getPulse: async () => ({ now: AT, unfinished: 7 }),
+  getActivity: async () => ({ now: AT, unfinished: 7 }),
   listChannels: async () => ({ channels: [CHANNEL] }),
   ...over,
 });
@@ -33,7 +33,7 @@ const named = (lights: readonly Light[], name: string) => lights.find((light) =>
 test('refusals that clients caused leave the light green, and are told', async () => {
   const minute = { minute: AT, created: 1, refused: 5, refusedByClient: 5, refusedByUpstream: 0, refusedByUs: 0 };
   console = await startOperatorUnderTest({
-    operator: { tasks: tasks({ getPulse: async () => ({ now: AT, minutes: [minute] }) }) },
+    operator: { tasks: tasks({ getActivity: async () => ({ now: AT, minutes: [minute] }) }) },
   });
 
   expect(named((await read()).lights, 'creates')).toMatchObject({
@@ -66,8 +66,8 @@ test('a paused only channel leaves its model without one, and the light names bo
 
 test('without the tasks service no figure is shown, and the page learns when it answered last', async () => {
   const state = { isAway: false };
-  const getPulse = async () => (state.isAway ? away() : { now: AT, unfinished: 7 });
-  console = await startOperatorUnderTest({ operator: { tasks: tasks({ getPulse }) } });
+  const getActivity = async () => (state.isAway ? away() : { now: AT, unfinished: 7 });
+  console = await startOperatorUnderTest({ operator: { tasks: tasks({ getActivity }) } });
   const before = await read();
   const answeredAt = console.gateway.clock.now();
   state.isAway = true;
@@ -80,7 +80,7 @@ test('without the tasks service no figure is shown, and the page learns when it 
 });
 
 test('a gateway that was never answered knows no such time', async () => {
-  console = await startOperatorUnderTest({ operator: { tasks: tasks({ getPulse: away }) } });
+  console = await startOperatorUnderTest({ operator: { tasks: tasks({ getActivity: away }) } });
 
   expect((await read()).tasksAway).toEqual({});
 });
@@ -92,7 +92,7 @@ test('channels that cannot be read are not taken for channels in use', async () 
 });
 
 test('the six lights are shown, and fail, while the tasks service is away', async () => {
-  console = await startOperatorUnderTest({ operator: { tasks: { getPulse: away, listChannels: away } } });
+  console = await startOperatorUnderTest({ operator: { tasks: { getActivity: away, listChannels: away } } });
   const { status, json } = await console.as('viewer', 'GET', '/now');
 
   expect(status).toBe(200);

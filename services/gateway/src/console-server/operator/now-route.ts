@@ -1,6 +1,6 @@
 import type { Log } from '@reelgate/platform/log';
 import type { Clock } from '@reelgate/platform/clock';
-import type { ChannelStatus, GetFaultsResponse, GetPulseResponse } from '@reelgate/proto/tasks/v1/operator_service';
+import type { ChannelStatus, GetFaultsResponse, GetActivityResponse } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Now, ServiceState } from '../../../console/api/operator-now.ts';
 import { withDeadline } from '../../clients/caller.ts';
 import type { Caller } from '../../clients/caller.ts';
@@ -42,13 +42,13 @@ export function nowRoute(parts: NowParts): OperatorRouteEntry {
 
 async function readNow(parts: NowParts, heard: HeardFrom, { state }: Exchange): Promise<Now> {
   const { clock } = parts;
-  const { pulse, channels, faults, services, unreachable } = await readHealth(parts, state);
-  if (pulse !== undefined) heard.at = clock.now();
+  const { activity, channels, faults, services, unreachable } = await readHealth(parts, state);
+  if (activity !== undefined) heard.at = clock.now();
   return {
-    lights: gradeLights({ pulse, channels, unreachable }),
-    ...(pulse === undefined ? { tasksAway: heard.at === undefined ? {} : { answeredAt: heard.at } } : {}),
-    ...(pulse === undefined ? {} : { unfinished: pulse.unfinished }),
-    ...(pulse === undefined || faults === undefined ? {} : { faults: buildFaultsView(faults, pulse) }),
+    lights: gradeLights({ activity, channels, unreachable }),
+    ...(activity === undefined ? { tasksAway: heard.at === undefined ? {} : { answeredAt: heard.at } } : {}),
+    ...(activity === undefined ? {} : { unfinished: activity.unfinished }),
+    ...(activity === undefined || faults === undefined ? {} : { faults: buildFaultsView(faults, activity) }),
     services,
     now: clock.now(),
   };
@@ -57,7 +57,7 @@ async function readNow(parts: NowParts, heard: HeardFrom, { state }: Exchange): 
 /** The current figures of all services. */
 export interface Health {
   /** Undefined if the tasks service does not answer. */
-  readonly pulse: GetPulseResponse | undefined;
+  readonly activity: GetActivityResponse | undefined;
   /** Every channel, or undefined if those of the tasks service cannot be read. */
   readonly channels: readonly ChannelStatus[] | undefined;
   readonly faults: GetFaultsResponse | undefined;
@@ -70,15 +70,15 @@ export type HealthParts = Pick<NowParts, 'log' | 'clients' | 'relay' | 'pauses'>
 /** Reads the health of all services. Whatever cannot be read is left out. */
 export async function readHealth({ log, clients, relay, pauses }: HealthParts, caller: Caller): Promise<Health> {
   const { tasks, reach } = clients;
-  const [pulse, listed, faults, services] = await Promise.all([
-    ifReadable(log, 'pulse', tasks.getPulse({}, withDeadline(caller))),
+  const [activity, listed, faults, services] = await Promise.all([
+    ifReadable(log, 'activity', tasks.getActivity({}, withDeadline(caller))),
     ifReadable(log, 'channels', tasks.listChannels({}, withDeadline(caller))),
     ifReadable(log, 'faults', tasks.getFaults({}, withDeadline(caller))),
     reach(),
   ]);
   const own = relay.all().map((channel) => toChannelStatus(channel, pauses.of(channel.settings.id)));
   return {
-    ...{ pulse, faults, services },
+    ...{ activity, faults, services },
     channels: listed && [...listed.channels, ...own],
     unreachable: new Set(services.flatMap(({ name, isReachable }) => (isReachable ? [] : [name]))),
   };

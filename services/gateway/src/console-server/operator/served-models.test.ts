@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { ChannelStatus } from '@reelgate/proto/tasks/v1/operator_service';
-import { aChannel, pausedBy } from '../../../testing/a-pulse.ts';
+import { aChannel, pausedBy } from '../../../testing/an-activity.ts';
 import { findUnserved } from './served-models.ts';
 
 const GENERATION = 'video.generation';

@@ -3,9 +3,9 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import type { Light, LightName } from '../../../console/api/operator-now.ts';
 import { GetFaultsResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
-import { FaultHourSchema, FaultKind } from '@reelgate/proto/tasks/v1/pulse';
-import type { FaultHour, MinuteCounts } from '@reelgate/proto/tasks/v1/pulse';
-import { PULSE_AT, aMinute, aPulse, beginOfMinute } from '../../../testing/a-pulse.ts';
+import { FaultHourSchema, FaultKind } from '@reelgate/proto/tasks/v1/activity';
+import type { FaultHour, MinuteCounts } from '@reelgate/proto/tasks/v1/activity';
+import { ACTIVITY_AT, aMinute, anActivity, beginOfMinute } from '../../../testing/an-activity.ts';
 import { readStatus } from './status.ts';
 import type { StatusInputs } from './status.ts';
 
@@ -28,7 +28,7 @@ interface Hit {
 }
 const faultsOf = ({ models = [], accounts = [] }: Hit = {}) =>
   create(GetFaultsResponseSchema, {
-    now: timestampFromMs(PULSE_AT),
+    now: timestampFromMs(ACTIVITY_AT),
     faults: [
       ...models.map((one) => ({ ...one, kind: FaultKind.MODEL })),
       ...accounts.map((one) => ({ ...one, kind: FaultKind.ACCOUNT })),
@@ -37,10 +37,10 @@ const faultsOf = ({ models = [], accounts = [] }: Hit = {}) =>
 const statusOf = (lights: readonly Light[], over: Partial<StatusInputs> = {}) =>
   readStatus({
     lights,
-    pulse: aPulse(),
+    activity: anActivity(),
     faults: faultsOf(),
     unreachable: new Set(),
-    answeredAt: PULSE_AT,
+    answeredAt: ACTIVITY_AT,
     pausedSince: undefined,
     refusedConfiguration: undefined,
     ...over,
@@ -68,7 +68,7 @@ describe('the line above every page', () => {
   });
 
   test('says that tasks do not answer, and since when they do not, and no light that it cannot know', () => {
-    const status = statusOf([aLight('creates', 'fail')], { pulse: undefined, answeredAt: 5 });
+    const status = statusOf([aLight('creates', 'fail')], { activity: undefined, answeredAt: 5 });
     expect(status).toEqual({
       grade: 'fail',
       what: 'the tasks service does not answer',
@@ -80,7 +80,7 @@ describe('the line above every page', () => {
   });
 
   test('says no time of a gateway that was never answered', () => {
-    expect(statusOf([], { pulse: undefined, answeredAt: undefined })).not.toHaveProperty('since');
+    expect(statusOf([], { activity: undefined, answeredAt: undefined })).not.toHaveProperty('since');
   });
 
   test('says that a configuration is refused without its reason, which can have values, and last', () => {
@@ -94,7 +94,7 @@ describe('the line above every page', () => {
 describe('the time since which it is so', () => {
   const creates = [aLight('creates', 'fail')];
   const since = (minutes: readonly MinuteCounts[]): number | undefined =>
-    statusOf(creates, { pulse: aPulse({ minutes }) })?.since;
+    statusOf(creates, { activity: anActivity({ minutes }) })?.since;
   const refused = (ago: number) => aMinute(ago, { refusedByUpstream: 1 });
 
   test('is the first bad minute of a run whose pauses are ten minutes at most', () => {
@@ -108,9 +108,9 @@ describe('the time since which it is so', () => {
   });
 
   test('is that of the oldest late poll, settlement and decision', () => {
-    const pulse = aPulse({ pollLagMs: 7000, unsettledMs: 9000, attentionSince: 11 });
-    const of = (name: LightName) => statusOf([aLight(name, 'fail')], { pulse })?.since;
-    expect([of('polls'), of('settlements'), of('attention')]).toEqual([PULSE_AT - 7000, PULSE_AT - 9000, 11]);
+    const activity = anActivity({ pollLagMs: 7000, unsettledMs: 9000, attentionSince: 11 });
+    const of = (name: LightName) => statusOf([aLight(name, 'fail')], { activity })?.since;
+    expect([of('polls'), of('settlements'), of('attention')]).toEqual([ACTIVITY_AT - 7000, ACTIVITY_AT - 9000, 11]);
   });
 
   test('is that of the pause, if no attempt on a channel failed', () => {

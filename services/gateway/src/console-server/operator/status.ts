@@ -1,8 +1,8 @@
 import type { Light, LightName } from '../../../console/api/operator-now.ts';
 import type { OperatorStatus, Runbook, WhoIsHit } from '../../../console/api/operator-status.ts';
-import { FaultKind } from '@reelgate/proto/tasks/v1/pulse';
-import type { MinuteCounts } from '@reelgate/proto/tasks/v1/pulse';
-import type { GetFaultsResponse, GetPulseResponse } from '@reelgate/proto/tasks/v1/operator_service';
+import { FaultKind } from '@reelgate/proto/tasks/v1/activity';
+import type { MinuteCounts } from '@reelgate/proto/tasks/v1/activity';
+import type { GetFaultsResponse, GetActivityResponse } from '@reelgate/proto/tasks/v1/operator_service';
 import { toMs } from '../../clients/wire-values.ts';
 import { countChannelFaults } from './fault-series.ts';
 import { readBegin, readClock, sumLastHour } from './minute-series.ts';
@@ -17,7 +17,7 @@ const NAMED_MAX = 3;
 export interface StatusInputs {
   readonly lights: readonly Light[];
   /** Undefined if the tasks service does not answer. */
-  readonly pulse: GetPulseResponse | undefined;
+  readonly activity: GetActivityResponse | undefined;
   /** Undefined if they cannot be read. */
   readonly faults: GetFaultsResponse | undefined;
   /** The services that this process does not reach. */
@@ -61,7 +61,7 @@ export function readStatus(inputs: StatusInputs): OperatorStatus | undefined {
 }
 
 function listFaults(inputs: StatusInputs): readonly Fault[] {
-  const { pulse, lights, unreachable, answeredAt, refusedConfiguration } = inputs;
+  const { activity, lights, unreachable, answeredAt, refusedConfiguration } = inputs;
   const refused: readonly Fault[] =
     refusedConfiguration === undefined
       ? []
@@ -75,7 +75,7 @@ function listFaults(inputs: StatusInputs): readonly Fault[] {
             hit: undefined,
           },
         ];
-  if (pulse === undefined) {
+  if (activity === undefined) {
     const what = 'the tasks service does not answer';
     const runbook = 'ReelgateServiceAbsent';
     return [{ grade: 'fail', what, runbook, href: '/console', since: answeredAt, hit: undefined }, ...refused];
@@ -83,13 +83,13 @@ function listFaults(inputs: StatusInputs): readonly Fault[] {
   const byName = new Map(lights.map((light) => [light.name, light]));
   const faulty = CAUSE_FIRST.flatMap((name) => {
     const light = byName.get(name);
-    return light === undefined || light.grade === 'ok' ? [] : [toFault(light, light.grade, inputs, pulse)];
+    return light === undefined || light.grade === 'ok' ? [] : [toFault(light, light.grade, inputs, activity)];
   });
   const isAway = (fault: Fault): boolean => unreachable.size > 0 && fault.runbook === 'ReelgatePeerUnreachable';
   return [...faulty.filter(isAway), ...faulty.filter((fault) => !isAway(fault)), ...refused];
 }
 
-function toFault(light: Light, grade: Fault['grade'], inputs: StatusInputs, pulse: GetPulseResponse): Fault {
+function toFault(light: Light, grade: Fault['grade'], inputs: StatusInputs, activity: GetActivityResponse): Fault {
   const { name, why = '', unserved = [] } = light;
   const models = unserved.flatMap((group) => group.models);
   const hidden = unserved.reduce((sum, { more }) => sum + more, 0);
@@ -98,7 +98,7 @@ function toFault(light: Light, grade: Fault['grade'], inputs: StatusInputs, puls
     what: why,
     runbook: chooseRunbook(light, inputs),
     href: HREFS[name],
-    since: findSince(name, inputs, pulse),
+    since: findSince(name, inputs, activity),
     hit: name === 'settlements' || name === 'polls' ? undefined : findHit(inputs.faults, models, hidden),
   };
 }
@@ -119,9 +119,9 @@ const RUNBOOKS: Readonly<Record<Exclude<LightName, 'creates' | 'channels'>, Runb
   attention: 'ReelgateAttentionWaiting',
 };
 
-function findSince(name: LightName, { pausedSince }: StatusInputs, pulse: GetPulseResponse): number | undefined {
-  const { minutes, attentionSince, channels } = pulse;
-  const [now, pollLagMs, unsettledMs] = [readClock(pulse), Number(pulse.pollLagMs), Number(pulse.unsettledMs)];
+function findSince(name: LightName, { pausedSince }: StatusInputs, activity: GetActivityResponse): number | undefined {
+  const { minutes, attentionSince, channels } = activity;
+  const [now, pollLagMs, unsettledMs] = [readClock(activity), Number(activity.pollLagMs), Number(activity.unsettledMs)];
   const since = (count: (minute: MinuteCounts) => number) => findRunStart(sumLastHour(minutes, now, count), now);
   const ofChannels = channels.flatMap((hour) => hour.minutes);
   const starts: Readonly<Record<LightName, () => number | undefined>> = {

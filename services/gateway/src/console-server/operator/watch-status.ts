@@ -19,12 +19,12 @@ export function watchStatus(parts: StatusParts): ReadOperatorStatus {
   let answeredAt: number | undefined;
   const read = async (caller: Caller): Promise<OperatorStatus | undefined> => {
     const { clock, clients } = parts;
-    const { pulse, channels, faults, unreachable } = await readHealth(parts, caller);
-    if (pulse !== undefined) answeredAt = clock.now();
+    const { activity, channels, faults, unreachable } = await readHealth(parts, caller);
+    if (activity !== undefined) answeredAt = clock.now();
     const paused = (channels ?? []).flatMap(({ pause }) => toMs(pause?.at) ?? []);
     return readStatus({
-      lights: gradeLights({ pulse, channels, unreachable }),
-      ...{ pulse, faults, unreachable, answeredAt },
+      lights: gradeLights({ activity, channels, unreachable }),
+      ...{ activity, faults, unreachable, answeredAt },
       pausedSince: paused.length === 0 ? undefined : Math.min(...paused),
       refusedConfiguration: clients.configuration().refused,
     });

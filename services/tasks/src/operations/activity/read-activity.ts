@@ -17,7 +17,7 @@ const MINUTES = 60;
 /** With more, the oldest minutes are missing. */
 const ROWS_MAX = 50_000;
 
-export interface PulseDeps {
+export interface ActivityDeps {
   readonly operators: MinuteReader;
   readonly backlog: BacklogStore;
   readonly channels: ChannelRegistry;
@@ -31,7 +31,7 @@ interface MinuteSums {
   readonly channels: ReadonlyMap<string, ReadonlyMap<number, ChannelCounts>>;
 }
 
-export interface Pulse extends MinuteSums {
+export interface Activity extends MinuteSums {
   readonly now: number;
   readonly unfinished: number;
   /** Since when the oldest due poll waits. */
@@ -41,7 +41,7 @@ export interface Pulse extends MinuteSums {
 }
 
 /** Reads the counts of the last hour, in all processes together, and the current backlog. */
-export async function readPulse({ operators, backlog, channels, clock }: PulseDeps): Promise<Pulse> {
+export async function readActivity({ operators, backlog, channels, clock }: ActivityDeps): Promise<Activity> {
   const now = clock.now();
   const ids = channels.all().map(({ channel }) => channel.settings.id);
   const [rows, open, due, unsettled, attention] = await Promise.all([

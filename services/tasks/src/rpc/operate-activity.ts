@@ -1,26 +1,26 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
-import { GetPulseResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import { GetActivityResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
-import { ChannelHourSchema, ChannelMinuteSchema, MinuteCountsSchema } from '@reelgate/proto/tasks/v1/pulse';
-import type { ChannelHour, ChannelMinute, MinuteCounts as WireMinute } from '@reelgate/proto/tasks/v1/pulse';
+import { ChannelHourSchema, ChannelMinuteSchema, MinuteCountsSchema } from '@reelgate/proto/tasks/v1/activity';
+import type { ChannelHour, ChannelMinute, MinuteCounts as WireMinute } from '@reelgate/proto/tasks/v1/activity';
 import { addChannelCounts, answerPercentile, noChannelCounts } from '../domain/minute-counts.ts';
 import type { ChannelCounts, MinuteCounts } from '../domain/minute-counts.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
-import { readFaults } from '../operations/pulse/read-faults.ts';
-import { readPulse } from '../operations/pulse/read-pulse.ts';
+import { readFaults } from '../operations/activity/read-faults.ts';
+import { readActivity } from '../operations/activity/read-activity.ts';
 import { readLimit } from './request-fields.ts';
 
 const FAILURES_LIMIT = 20;
 
 /** The view of the last hour, and of the current backlog. */
-export function operatePulse(operate: OperatorDeps) {
+export function operateActivity(operate: OperatorDeps) {
   return {
-    getPulse: async () => {
-      const { now, minutes, channels, unfinished, dueSince, unsettled, attention } = await readPulse(operate);
+    getActivity: async () => {
+      const { now, minutes, channels, unfinished, dueSince, unsettled, attention } = await readActivity(operate);
       const age = (since: number | undefined): bigint => BigInt(since === undefined ? 0 : Math.max(0, now - since));
-      return toMessage(GetPulseResponseSchema, {
+      return toMessage(GetActivityResponseSchema, {
         now: timestampFromMs(now),
         minutes: [...minutes].map(toWireMinute),
         channels: [...channels].map(toWireHour),
