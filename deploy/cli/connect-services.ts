@@ -5,7 +5,7 @@ import type { Client } from '@reelgate/platform/rpc/service';
 import { readProgramConfig } from '../program/config/program-config.ts';
 import type { CalledService } from '../program/config/program-config.ts';
 import type { Environment } from './environment.ts';
-import { CONTRACTS } from './format/contract.ts';
+import { CONTRACTS } from './contracts.ts';
 import { callsTls } from '../program/config/used-tls.ts';
 import { callKey } from '../program/keys/identities.ts';
 import { readAcceptedKeys } from '../program/keys/service-key.ts';

@@ -38,7 +38,7 @@ async function typed(...args: string[]): Promise<Outcome> {
       lanes: [
         {
           ...SHARED,
-          turnsPerMinute: 2.25,
+          startsPerMinute: 2.25,
           reason: QueueReason.CHANNEL_LIMIT,
           channels: [{ id: 'main', inFlight: 3n, inFlightLimit: 3n }],
         },

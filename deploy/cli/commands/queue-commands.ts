@@ -18,7 +18,7 @@ const LANE_COLUMNS = listColumns(QueueLaneSchema, [
   'class',
   'waiting',
   { title: 'OLDEST', of: ({ oldestSince }) => relativeTime(oldestSince) },
-  { title: 'TURNS A MINUTE', of: ({ turnsPerMinute }) => turnsPerMinute.toFixed(1) },
+  { title: 'TURNS A MINUTE', of: ({ startsPerMinute }) => startsPerMinute.toFixed(1) },
   { title: 'CHANNELS', of: ({ channels }) => channels.map(formatChannel).join(','), shrinks: true },
   { field: 'reason', title: 'WHY' },
 ]);

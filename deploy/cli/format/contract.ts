@@ -3,27 +3,9 @@ import type { DescField, DescFile, DescMessage, Message } from '@bufbuild/protob
 import { TimestampSchema, timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { findWord } from '@reelgate/platform/rpc/enum-words';
-import { AccountService } from '@reelgate/proto/billing/v1/account_service';
-import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
-import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
-import { OperatorService as MediaOperatorService } from '@reelgate/proto/media/v1/operator_service';
-import { BatchService } from '@reelgate/proto/tasks/v1/batch_service';
-import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
-import { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
-import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
+import { CONTRACTS } from '../contracts.ts';
 import { formatNanos } from './quantities.ts';
 
-/** The contracts that the command line calls, by the name that the commands use. */
-export const CONTRACTS = {
-  tasks: OperatorService,
-  media: MediaOperatorService,
-  billing: BillingService,
-  accounts: AccountService,
-  usage: UsageService,
-  webhooks: WebhookService,
-  queue: QueueService,
-  batches: BatchService,
-};
 const registry = createRegistry(...Object.values(CONTRACTS).flatMap(({ file }) => listFiles(file)));
 
 function listFiles(file: DescFile): readonly DescFile[] {

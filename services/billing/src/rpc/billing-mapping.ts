@@ -19,7 +19,7 @@ import type { PriceFacts } from '../domain/price.ts';
 import type { PricedWork, Quote } from '../operations/prices/quote-price.ts';
 import type { Charge } from '../store/holds/hold-store.ts';
 
-export const BASES = deriveValues(Basis);
+const BASES = deriveValues(Basis);
 
 export function fromWireFacts(facts: WirePriceFacts | undefined): PriceFacts {
   const { priceKey, resolution, seconds, inputVideoSeconds, images, inputTokens, outputTokens, characters, searches } =

@@ -1,4 +1,4 @@
-import type { InboundHttpRequest, classifyInboundRequest } from '@modelcontextprotocol/server';
+import type { classifyInboundRequest } from '@modelcontextprotocol/server';
 import type { IncomingHttpHeaders } from 'node:http';
 import { dropUndefined } from '../dialects/wire/task-fields.ts';
 import type { McpTool, RequestCall, ShowProgress } from './mcp-tool.ts';
@@ -51,7 +51,7 @@ function isRejected({ sdk }: WaitDeps, headers: IncomingHttpHeaders, body: objec
     mcpNameHeader: read('mcp-name'),
     body,
   };
-  return sdk.classifyInboundRequest(dropUndefined(request) as InboundHttpRequest).kind === 'reject';
+  return sdk.classifyInboundRequest(dropUndefined(request)).kind === 'reject';
 }
 
 /** Tells the first percentage and every larger one; undefined if the client does not ask. */

@@ -9,7 +9,7 @@ const clientPair = {
 };
 
 /** The ways in which a port with a `client_ca` treats the certificates of its clients. */
-export const CLIENT_CERTIFICATES = ['required', 'optional'] as const;
+const CLIENT_CERTIFICATES = ['required', 'optional'] as const;
 
 /** The `tls` of a service that listens: for its gRPC port and its HTTP port. */
 export const listenerTls = section(
@@ -72,4 +72,3 @@ export const outgoingTls = section(
 
 /** As the checked configuration has it. */
 export type ListenerTlsEntry = NonNullable<EntryAt<typeof listenerTls>>;
-export type ClientTlsEntry = NonNullable<EntryAt<typeof clientTls>>;

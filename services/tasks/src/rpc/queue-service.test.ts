@@ -93,7 +93,7 @@ describe('ListQueue', () => {
     expect(lanes[1]).toMatchObject({
       kind: TaskKind.GENERATION,
       model: 'Alpha-H3',
-      turnsPerMinute: 3,
+      startsPerMinute: 3,
       held: false,
       channels: [
         { id: 'first', inFlight: 0n, inFlightLimit: 1n },

@@ -146,8 +146,8 @@ export declare type MarginJson = {
 export declare const MarginSchema: GenMessage<Margin, {jsonType: MarginJson}>;
 
 /**
- * MarginSum is what work brought and what it cost at its upstream, with what is measured, estimated and unknown told
- * apart. A margin is the difference of a charge and its cost.
+ * MarginSum holds the charges for work and its costs at the upstream, with separate sums for measured, estimated and
+ * unknown costs. A margin is the difference of a charge and its cost.
  *
  * @generated from message reelgate.billing.v1.MarginSum
  */
@@ -210,8 +210,8 @@ export declare type MarginSum = Message<"reelgate.billing.v1.MarginSum"> & {
 };
 
 /**
- * MarginSum is what work brought and what it cost at its upstream, with what is measured, estimated and unknown told
- * apart. A margin is the difference of a charge and its cost.
+ * MarginSum holds the charges for work and its costs at the upstream, with separate sums for measured, estimated and
+ * unknown costs. A margin is the difference of a charge and its cost.
  *
  * @generated from message reelgate.billing.v1.MarginSum
  */

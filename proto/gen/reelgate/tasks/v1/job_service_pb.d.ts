@@ -34,14 +34,14 @@ export declare type CreateJobRequest = Message<"reelgate.tasks.v1.CreateJobReque
   /**
    * The call.
    *
-   * @generated from field: reelgate.tasks.v1.JobCall call = 4;
+   * @generated from field: reelgate.tasks.v1.JobCall call = 3;
    */
   call?: JobCall | undefined;
 
   /**
    * Whether a second call does no harm: it costs nothing and changes nothing.
    *
-   * @generated from field: bool repeatable = 5;
+   * @generated from field: bool repeatable = 4;
    */
   repeatable: boolean;
 
@@ -49,7 +49,7 @@ export declare type CreateJobRequest = Message<"reelgate.tasks.v1.CreateJobReque
    * Names this call. For 24 hours the same key with the same request returns the same job, and with another request it
    * is refused. Empty: no key.
    *
-   * @generated from field: string idempotency_key = 6;
+   * @generated from field: string idempotency_key = 5;
    */
   idempotencyKey: string;
 
@@ -57,21 +57,21 @@ export declare type CreateJobRequest = Message<"reelgate.tasks.v1.CreateJobReque
    * Digest of method, path and body, compared when a key is repeated. Empty: the service compares its own digest of the
    * call, in which stored media and bodies count by the ids of their objects.
    *
-   * @generated from field: string request_fingerprint = 7;
+   * @generated from field: string request_fingerprint = 6;
    */
   requestFingerprint: string;
 
   /**
    * Names a worker that leases the job at once, to have it paid for before it is queued. Empty: the job is queued.
    *
-   * @generated from field: string worker = 8;
+   * @generated from field: string worker = 7;
    */
   worker: string;
 
   /**
-   * The URL that is told when the job ends, signed with the account's default secret. Empty: none.
+   * The URL that gets an event when the job ends, signed with the account's default secret; empty for no event.
    *
-   * @generated from field: string webhook_url = 9;
+   * @generated from field: string webhook_url = 8;
    */
   webhookUrl: string;
 };
@@ -99,14 +99,14 @@ export declare type CreateJobRequestJson = {
   /**
    * The call.
    *
-   * @generated from field: reelgate.tasks.v1.JobCall call = 4;
+   * @generated from field: reelgate.tasks.v1.JobCall call = 3;
    */
   call?: JobCallJson;
 
   /**
    * Whether a second call does no harm: it costs nothing and changes nothing.
    *
-   * @generated from field: bool repeatable = 5;
+   * @generated from field: bool repeatable = 4;
    */
   repeatable?: boolean;
 
@@ -114,7 +114,7 @@ export declare type CreateJobRequestJson = {
    * Names this call. For 24 hours the same key with the same request returns the same job, and with another request it
    * is refused. Empty: no key.
    *
-   * @generated from field: string idempotency_key = 6;
+   * @generated from field: string idempotency_key = 5;
    */
   idempotencyKey?: string;
 
@@ -122,21 +122,21 @@ export declare type CreateJobRequestJson = {
    * Digest of method, path and body, compared when a key is repeated. Empty: the service compares its own digest of the
    * call, in which stored media and bodies count by the ids of their objects.
    *
-   * @generated from field: string request_fingerprint = 7;
+   * @generated from field: string request_fingerprint = 6;
    */
   requestFingerprint?: string;
 
   /**
    * Names a worker that leases the job at once, to have it paid for before it is queued. Empty: the job is queued.
    *
-   * @generated from field: string worker = 8;
+   * @generated from field: string worker = 7;
    */
   worker?: string;
 
   /**
-   * The URL that is told when the job ends, signed with the account's default secret. Empty: none.
+   * The URL that gets an event when the job ends, signed with the account's default secret; empty for no event.
    *
-   * @generated from field: string webhook_url = 9;
+   * @generated from field: string webhook_url = 8;
    */
   webhookUrl?: string;
 };

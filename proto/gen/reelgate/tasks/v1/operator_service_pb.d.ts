@@ -727,14 +727,14 @@ export declare type ListTaskRecordsResponse = Message<"reelgate.tasks.v1.ListTas
   /**
    * The number of tasks that were counted, from the beginning of the list or from `after`.
    *
-   * @generated from field: int32 counted = 4;
+   * @generated from field: int32 counted = 3;
    */
   counted: number;
 
   /**
    * Whether these are all that match.
    *
-   * @generated from field: bool counted_all = 5;
+   * @generated from field: bool counted_all = 4;
    */
   countedAll: boolean;
 };
@@ -762,14 +762,14 @@ export declare type ListTaskRecordsResponseJson = {
   /**
    * The number of tasks that were counted, from the beginning of the list or from `after`.
    *
-   * @generated from field: int32 counted = 4;
+   * @generated from field: int32 counted = 3;
    */
   counted?: number;
 
   /**
    * Whether these are all that match.
    *
-   * @generated from field: bool counted_all = 5;
+   * @generated from field: bool counted_all = 4;
    */
   countedAll?: boolean;
 };

@@ -207,11 +207,11 @@ export declare type QueueLane = Message<"reelgate.tasks.v1.QueueLane"> & {
   oldestSince?: Timestamp | undefined;
 
   /**
-   * The turns in a minute, over the last five minutes, as the process that answers estimates them from its own.
+   * The tasks that start in a minute, over the last five minutes, as the answering process estimates them from its own.
    *
-   * @generated from field: double turns_per_minute = 6;
+   * @generated from field: double starts_per_minute = 6;
    */
-  turnsPerMinute: number;
+  startsPerMinute: number;
 
   /**
    * Whether an operator holds it.
@@ -277,11 +277,11 @@ export declare type QueueLaneJson = {
   oldestSince?: TimestampJson;
 
   /**
-   * The turns in a minute, over the last five minutes, as the process that answers estimates them from its own.
+   * The tasks that start in a minute, over the last five minutes, as the answering process estimates them from its own.
    *
-   * @generated from field: double turns_per_minute = 6;
+   * @generated from field: double starts_per_minute = 6;
    */
-  turnsPerMinute?: number | "NaN" | "Infinity" | "-Infinity";
+  startsPerMinute?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
    * Whether an operator holds it.

@@ -175,7 +175,7 @@ export declare type TaskChanged = Message<"reelgate.tasks.v1.TaskChanged"> & {
   state: TaskState;
 
   /**
-   * The W3C `traceparent` of the task, for the work of those that hear it. Empty: it is not recorded.
+   * The W3C `traceparent` of the task, for the work of its subscribers; empty if it is not recorded.
    *
    * @generated from field: string trace = 4;
    */
@@ -211,7 +211,7 @@ export declare type TaskChangedJson = {
   state?: TaskStateJson;
 
   /**
-   * The W3C `traceparent` of the task, for the work of those that hear it. Empty: it is not recorded.
+   * The W3C `traceparent` of the task, for the work of its subscribers; empty if it is not recorded.
    *
    * @generated from field: string trace = 4;
    */

@@ -468,63 +468,63 @@ export declare type CheckOrderRequest = Message<"reelgate.tasks.v1.CheckOrderReq
   /**
    * The order.
    *
-   * @generated from field: reelgate.tasks.v1.Order order = 3;
+   * @generated from field: reelgate.tasks.v1.Order order = 2;
    */
   order?: Order | undefined;
 
   /**
    * The caller's token.
    *
-   * @generated from field: string token_id = 4;
+   * @generated from field: string token_id = 3;
    */
   tokenId: string;
 
   /**
    * As in CreateTask.
    *
-   * @generated from field: string idempotency_key = 5;
+   * @generated from field: string idempotency_key = 4;
    */
   idempotencyKey: string;
 
   /**
    * As in CreateTask.
    *
-   * @generated from field: string request_fingerprint = 6;
+   * @generated from field: string request_fingerprint = 5;
    */
   requestFingerprint: string;
 
   /**
-   * The URL that is told when the task ends, signed with the account's default secret. Empty: none.
+   * The URL that gets an event when the task ends, signed with the account's default secret; empty for no event.
    *
-   * @generated from field: string webhook_url = 8;
+   * @generated from field: string webhook_url = 6;
    */
   webhookUrl: string;
 
   /**
    * As in CreateTask.
    *
-   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 9;
+   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 7;
    */
   queue?: QueuePreference | undefined;
 
   /**
    * As in CreateTask.
    *
-   * @generated from field: optional int64 max_amount_nanos = 10;
+   * @generated from field: optional int64 max_amount_nanos = 8;
    */
   maxAmountNanos?: bigint | undefined;
 
   /**
    * As in CreateTask.
    *
-   * @generated from field: string currency = 11;
+   * @generated from field: string currency = 9;
    */
   currency: string;
 
   /**
    * As in CreateTask.
    *
-   * @generated from field: string label = 12;
+   * @generated from field: string label = 10;
    */
   label: string;
 };
@@ -545,63 +545,63 @@ export declare type CheckOrderRequestJson = {
   /**
    * The order.
    *
-   * @generated from field: reelgate.tasks.v1.Order order = 3;
+   * @generated from field: reelgate.tasks.v1.Order order = 2;
    */
   order?: OrderJson;
 
   /**
    * The caller's token.
    *
-   * @generated from field: string token_id = 4;
+   * @generated from field: string token_id = 3;
    */
   tokenId?: string;
 
   /**
    * As in CreateTask.
    *
-   * @generated from field: string idempotency_key = 5;
+   * @generated from field: string idempotency_key = 4;
    */
   idempotencyKey?: string;
 
   /**
    * As in CreateTask.
    *
-   * @generated from field: string request_fingerprint = 6;
+   * @generated from field: string request_fingerprint = 5;
    */
   requestFingerprint?: string;
 
   /**
-   * The URL that is told when the task ends, signed with the account's default secret. Empty: none.
+   * The URL that gets an event when the task ends, signed with the account's default secret; empty for no event.
    *
-   * @generated from field: string webhook_url = 8;
+   * @generated from field: string webhook_url = 6;
    */
   webhookUrl?: string;
 
   /**
    * As in CreateTask.
    *
-   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 9;
+   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 7;
    */
   queue?: QueuePreferenceJson;
 
   /**
    * As in CreateTask.
    *
-   * @generated from field: optional int64 max_amount_nanos = 10;
+   * @generated from field: optional int64 max_amount_nanos = 8;
    */
   maxAmountNanos?: string;
 
   /**
    * As in CreateTask.
    *
-   * @generated from field: string currency = 11;
+   * @generated from field: string currency = 9;
    */
   currency?: string;
 
   /**
    * As in CreateTask.
    *
-   * @generated from field: string label = 12;
+   * @generated from field: string label = 10;
    */
   label?: string;
 };
@@ -662,21 +662,21 @@ export declare type EstimateOrderRequest = Message<"reelgate.tasks.v1.EstimateOr
   /**
    * The order.
    *
-   * @generated from field: reelgate.tasks.v1.Order order = 3;
+   * @generated from field: reelgate.tasks.v1.Order order = 2;
    */
   order?: Order | undefined;
 
   /**
    * The token of the caller. It decides which models may be used. Required.
    *
-   * @generated from field: string token_id = 4;
+   * @generated from field: string token_id = 3;
    */
   tokenId: string;
 
   /**
    * As in CreateTask. A contract can have prices for a class.
    *
-   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 5;
+   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 4;
    */
   queue?: QueuePreference | undefined;
 };
@@ -697,21 +697,21 @@ export declare type EstimateOrderRequestJson = {
   /**
    * The order.
    *
-   * @generated from field: reelgate.tasks.v1.Order order = 3;
+   * @generated from field: reelgate.tasks.v1.Order order = 2;
    */
   order?: OrderJson;
 
   /**
    * The token of the caller. It decides which models may be used. Required.
    *
-   * @generated from field: string token_id = 4;
+   * @generated from field: string token_id = 3;
    */
   tokenId?: string;
 
   /**
    * As in CreateTask. A contract can have prices for a class.
    *
-   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 5;
+   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 4;
    */
   queue?: QueuePreferenceJson;
 };
@@ -863,7 +863,7 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
   /**
    * The order.
    *
-   * @generated from field: reelgate.tasks.v1.Order order = 4;
+   * @generated from field: reelgate.tasks.v1.Order order = 3;
    */
   order?: Order | undefined;
 
@@ -871,7 +871,7 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
    * Names this call. For 24 hours the same key with the same request returns the same task, and with another request it
    * is refused. Empty: no key.
    *
-   * @generated from field: string idempotency_key = 5;
+   * @generated from field: string idempotency_key = 4;
    */
   idempotencyKey: string;
 
@@ -879,21 +879,21 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
    * Digest of method, path and body, compared when a key is repeated. Empty: the service compares its own digest of the
    * order, in which stored media and bodies count by the ids of their objects.
    *
-   * @generated from field: string request_fingerprint = 6;
+   * @generated from field: string request_fingerprint = 5;
    */
   requestFingerprint: string;
 
   /**
-   * The URL that is told when the task ends, signed with the account's default secret. Empty: none.
+   * The URL that gets an event when the task ends, signed with the account's default secret; empty for no event.
    *
-   * @generated from field: string webhook_url = 8;
+   * @generated from field: string webhook_url = 6;
    */
   webhookUrl: string;
 
   /**
    * How it waits while no channel takes it; absent: as the token says.
    *
-   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 9;
+   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 7;
    */
   queue?: QueuePreference | undefined;
 
@@ -901,14 +901,14 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
    * The most that the task may cost, in billionths of the currency unit; absent: there is no bound. It bounds the hold and
    * the charge. An order whose usage can cost more is refused.
    *
-   * @generated from field: optional int64 max_amount_nanos = 10;
+   * @generated from field: optional int64 max_amount_nanos = 8;
    */
   maxAmountNanos?: bigint | undefined;
 
   /**
    * ISO 4217 code. If it is not empty, the account must have this currency.
    *
-   * @generated from field: string currency = 11;
+   * @generated from field: string currency = 9;
    */
   currency: string;
 
@@ -916,7 +916,7 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
    * A word of the client for its own accounts, such as a project. It is not compared when a key is repeated: the task
    * keeps the label of its first create. Empty: the label of the token.
    *
-   * @generated from field: string label = 13;
+   * @generated from field: string label = 10;
    */
   label: string;
 };
@@ -944,7 +944,7 @@ export declare type CreateTaskRequestJson = {
   /**
    * The order.
    *
-   * @generated from field: reelgate.tasks.v1.Order order = 4;
+   * @generated from field: reelgate.tasks.v1.Order order = 3;
    */
   order?: OrderJson;
 
@@ -952,7 +952,7 @@ export declare type CreateTaskRequestJson = {
    * Names this call. For 24 hours the same key with the same request returns the same task, and with another request it
    * is refused. Empty: no key.
    *
-   * @generated from field: string idempotency_key = 5;
+   * @generated from field: string idempotency_key = 4;
    */
   idempotencyKey?: string;
 
@@ -960,21 +960,21 @@ export declare type CreateTaskRequestJson = {
    * Digest of method, path and body, compared when a key is repeated. Empty: the service compares its own digest of the
    * order, in which stored media and bodies count by the ids of their objects.
    *
-   * @generated from field: string request_fingerprint = 6;
+   * @generated from field: string request_fingerprint = 5;
    */
   requestFingerprint?: string;
 
   /**
-   * The URL that is told when the task ends, signed with the account's default secret. Empty: none.
+   * The URL that gets an event when the task ends, signed with the account's default secret; empty for no event.
    *
-   * @generated from field: string webhook_url = 8;
+   * @generated from field: string webhook_url = 6;
    */
   webhookUrl?: string;
 
   /**
    * How it waits while no channel takes it; absent: as the token says.
    *
-   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 9;
+   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 7;
    */
   queue?: QueuePreferenceJson;
 
@@ -982,14 +982,14 @@ export declare type CreateTaskRequestJson = {
    * The most that the task may cost, in billionths of the currency unit; absent: there is no bound. It bounds the hold and
    * the charge. An order whose usage can cost more is refused.
    *
-   * @generated from field: optional int64 max_amount_nanos = 10;
+   * @generated from field: optional int64 max_amount_nanos = 8;
    */
   maxAmountNanos?: string;
 
   /**
    * ISO 4217 code. If it is not empty, the account must have this currency.
    *
-   * @generated from field: string currency = 11;
+   * @generated from field: string currency = 9;
    */
   currency?: string;
 
@@ -997,7 +997,7 @@ export declare type CreateTaskRequestJson = {
    * A word of the client for its own accounts, such as a project. It is not compared when a key is repeated: the task
    * keeps the label of its first create. Empty: the label of the token.
    *
-   * @generated from field: string label = 13;
+   * @generated from field: string label = 10;
    */
   label?: string;
 };
@@ -1672,14 +1672,14 @@ export declare type ListTasksResponse = Message<"reelgate.tasks.v1.ListTasksResp
   /**
    * The number of tasks that were counted, from the beginning of the list or from `after`.
    *
-   * @generated from field: int32 counted = 6;
+   * @generated from field: int32 counted = 5;
    */
   counted: number;
 
   /**
    * Whether these are all that match.
    *
-   * @generated from field: bool counted_all = 7;
+   * @generated from field: bool counted_all = 6;
    */
   countedAll: boolean;
 };
@@ -1721,14 +1721,14 @@ export declare type ListTasksResponseJson = {
   /**
    * The number of tasks that were counted, from the beginning of the list or from `after`.
    *
-   * @generated from field: int32 counted = 6;
+   * @generated from field: int32 counted = 5;
    */
   counted?: number;
 
   /**
    * Whether these are all that match.
    *
-   * @generated from field: bool counted_all = 7;
+   * @generated from field: bool counted_all = 6;
    */
   countedAll?: boolean;
 };

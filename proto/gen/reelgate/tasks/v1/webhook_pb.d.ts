@@ -14,7 +14,7 @@ import type { Job, JobJson } from "./job_pb.js";
 export declare const file_reelgate_tasks_v1_webhook: GenFile;
 
 /**
- * WebhookEndpoint is a URL of a client that hears the events of its account.
+ * WebhookEndpoint is a URL of a client that gets the events of its account.
  *
  * @generated from message reelgate.tasks.v1.WebhookEndpoint
  */
@@ -48,7 +48,7 @@ export declare type WebhookEndpoint = Message<"reelgate.tasks.v1.WebhookEndpoint
   url: string;
 
   /**
-   * The types of the events that it hears, such as `video.completed`; empty for `default`.
+   * The types of the events that it gets, such as `video.completed`; empty for `default`.
    *
    * @generated from field: repeated string event_types = 5;
    */
@@ -119,7 +119,7 @@ export declare type WebhookEndpoint = Message<"reelgate.tasks.v1.WebhookEndpoint
 };
 
 /**
- * WebhookEndpoint is a URL of a client that hears the events of its account.
+ * WebhookEndpoint is a URL of a client that gets the events of its account.
  *
  * @generated from message reelgate.tasks.v1.WebhookEndpoint
  */
@@ -153,7 +153,7 @@ export declare type WebhookEndpointJson = {
   url?: string;
 
   /**
-   * The types of the events that it hears, such as `video.completed`; empty for `default`.
+   * The types of the events that it gets, such as `video.completed`; empty for `default`.
    *
    * @generated from field: repeated string event_types = 5;
    */
@@ -566,7 +566,7 @@ export declare type WebhookDeliveryJson = {
 export declare const WebhookDeliverySchema: GenMessage<WebhookDelivery, {jsonType: WebhookDeliveryJson}>;
 
 /**
- * Event is what a client hears: a task or a call ended, or the money of the account runs out.
+ * Event is a notification for a client: a task or a call ended, or the money of the account runs out.
  *
  * @generated from message reelgate.tasks.v1.Event
  */
@@ -638,7 +638,7 @@ export declare type Event = Message<"reelgate.tasks.v1.Event"> & {
 };
 
 /**
- * Event is what a client hears: a task or a call ended, or the money of the account runs out.
+ * Event is a notification for a client: a task or a call ended, or the money of the account runs out.
  *
  * @generated from message reelgate.tasks.v1.Event
  */

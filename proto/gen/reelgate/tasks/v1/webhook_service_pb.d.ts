@@ -40,7 +40,7 @@ export declare type CreateWebhookEndpointRequest = Message<"reelgate.tasks.v1.Cr
   url: string;
 
   /**
-   * The types of the events that it hears.
+   * The types of the events that it gets.
    *
    * @generated from field: repeated string event_types = 4;
    */
@@ -82,7 +82,7 @@ export declare type CreateWebhookEndpointRequestJson = {
   url?: string;
 
   /**
-   * The types of the events that it hears.
+   * The types of the events that it gets.
    *
    * @generated from field: repeated string event_types = 4;
    */

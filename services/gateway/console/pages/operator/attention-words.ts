@@ -133,7 +133,7 @@ export const attentionWords = {
     },
     gone: 'Somebody has decided over this entry, or it has left the queue.',
   },
-  /** Why a decision cannot be made. */
+  /** The reasons for which a decision is not possible. */
   refused: {
     job: 'the call may have taken place, so it cannot be made again',
     deferred: 'the usage is still far above the hold; decide as completed or failed',

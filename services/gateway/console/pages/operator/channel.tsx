@@ -61,7 +61,7 @@ const LANES: readonly Column<QueueLane>[] = [
   { name: queueWords.class, cell: (lane) => queueWords.classes[lane.class] || '–' },
   { name: words.waiting, isNumber: true, cell: ({ waiting }) => waiting },
   { name: words.oldest, cell: ({ oldestSince }) => <Ago at={readTime(oldestSince) ?? 0} /> },
-  { name: words.turns, isNumber: true, cell: ({ turnsPerMinute }) => Number(turnsPerMinute).toFixed(1) },
+  { name: words.turns, isNumber: true, cell: ({ startsPerMinute }) => Number(startsPerMinute).toFixed(1) },
   { name: words.why, cell: ({ reason }) => queueWords.reasons[reason] || '–' },
 ];
 const ANSWERS: readonly Column<AnswerMinute>[] = [

@@ -246,14 +246,14 @@ describe('the queue', () => {
     kind: 'TASK_KIND_UNSPECIFIED',
     class: 'QUEUE_CLASS_UNSPECIFIED',
     reason: 'QUEUE_REASON_SCHEDULED',
-    ...{ model: '', waiting: '1', held: false, turnsPerMinute: 0, channels: [] },
+    ...{ model: '', waiting: '1', held: false, startsPerMinute: 0, channels: [] },
   };
   const queue: Queue = {
     lanes: [
       {
         ...shared,
         reason: 'QUEUE_REASON_HELD',
-        ...{ held: true, turnsPerMinute: 2.25 },
+        ...{ held: true, startsPerMinute: 2.25 },
         channels: [{ id: 'main', inFlight: '3', inFlightLimit: '4' }],
       },
       scheduled,

@@ -153,7 +153,7 @@ const WHY: Column<LaneTasks> = {
 };
 const LANES: readonly Column<QueueLane>[] = [
   ...LANE_NAME,
-  { name: words.turns, isNumber: true, cell: ({ turnsPerMinute }) => Number(turnsPerMinute).toFixed(1) },
+  { name: words.turns, isNumber: true, cell: ({ startsPerMinute }) => Number(startsPerMinute).toFixed(1) },
   {
     name: words.channels,
     cell: ({ channels }) =>

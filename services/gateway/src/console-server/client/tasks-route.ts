@@ -124,7 +124,7 @@ function readQuestions(query: URLSearchParams): readonly TaskQuestion[] {
 }
 
 /** Reads the time of a filter, or undefined if it is not set. */
-export function readTimeFilter(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
+function readTimeFilter(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
   const text = query.get(name) ?? '';
   if (text === '') return undefined;
   const time = MILLISECONDS.test(text) ? Number(text) : parseTimestamp(text, name === 'from' ? 'beginning' : 'end');

@@ -71,7 +71,7 @@ interface PassParts {
 }
 
 /** An RPC that the contract opens to the operators of the console. */
-export interface PassedRpc {
+interface PassedRpc {
   readonly role: Role;
   readonly method: DescMethod;
   readonly call: (request: Message, options: CallOptions) => Promise<Message>;
@@ -97,7 +97,7 @@ export function callsRoute({ clients, clock, log, budget }: Parts): OperatorRout
 }
 
 /** Lists the RPCs with a role, by their names such as `billing.AccountService/GetMargins`. */
-export function listPassedRpcs(clients: OperatorClients): ReadonlyMap<string, PassedRpc> {
+function listPassedRpcs(clients: OperatorClients): ReadonlyMap<string, PassedRpc> {
   const served: readonly (readonly [service: DescService, client: object])[] = [
     [OperatorService, clients.tasks],
     [QueueService, clients.queue],

@@ -117,7 +117,7 @@ async function describeLane(deps: Deps, known: KnownQueue, lane: ExplainedLane):
     ...describeShared(shared),
     waiting: BigInt(waiting.waiting),
     oldestSince: timestampFromMs(waiting.oldestSince),
-    turnsPerMinute: deps.queue.rates.readPerMinute(waiting.lane),
+    startsPerMinute: deps.queue.rates.readPerMinute(waiting.lane),
     held: known.heldModels.includes(shared?.model ?? ''),
     reason,
     channels: channels.sort((one, other) => (one.id < other.id ? -1 : 1)),

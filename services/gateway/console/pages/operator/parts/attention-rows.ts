@@ -92,10 +92,10 @@ function toRow({ taskId: id, since, state: ofItem, ...facts }: Item, charge: Cha
   };
 }
 
-/** How far the money of an entry has moved. `deferred`: its usage was far above the hold, so it was not charged. */
-type Settled = 'not' | 'deferred' | 'charged' | 'released';
+/** The settlement of an entry. `deferred`: its usage was far above the hold, so it was not charged. */
+type Settlement = 'not' | 'deferred' | 'charged' | 'released';
 
-const SETTLED: Readonly<Record<Charge['basis'], Settled>> = {
+const SETTLED: Readonly<Record<Charge['basis'], Settlement>> = {
   BASIS_UNSPECIFIED: 'not',
   BASIS_USAGE: 'charged',
   BASIS_ESTIMATE: 'charged',
