@@ -1,4 +1,5 @@
 import type { DescService } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Client, Implementation } from '@reelgate/platform/rpc/service';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
@@ -21,6 +22,12 @@ export interface OperatorMethods {
   readonly webhooks?: Partial<Implementation<typeof WebhookService>>;
 }
 
+/** Every read of figures has the clock of the service. */
+const CLOCKS: OperatorMethods['tasks'] = {
+  getActivity: async () => ({ now: timestampFromMs(0) }),
+  getFaults: async () => ({ now: timestampFromMs(0) }),
+};
+
 /** The services as the operator console calls them. */
 export function fakeOperator({
   tasks,
@@ -31,7 +38,7 @@ export function fakeOperator({
   webhooks,
 }: OperatorMethods = {}): OperatorClients {
   return {
-    tasks: clientOf(OperatorService, tasks),
+    tasks: clientOf(OperatorService, { ...CLOCKS, ...tasks }),
     queue: clientOf(QueueService, queue),
     accounts: clientOf(AccountService, accounts),
     billing: clientOf(BillingService, billing),
