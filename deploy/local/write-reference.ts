@@ -98,9 +98,10 @@ function describeRepeats(method: DescMethod): string {
 function describeAccess(method: DescMethod): string {
   const { scope, whose } = getOption(method, access);
   const word = `\`${(Scope[scope] ?? '').toLowerCase().replace('_', '.')}\``;
+  const field = `\`${String(whose.value)}\``;
   const account = {
-    accountField: `\`${String(whose.value)}\``,
-    lookedUpBy: `the owner of \`${String(whose.value)}\``,
+    accountField: field,
+    lookedUpBy: `the owner of ${field}`,
     everyAccount: 'every account',
     noAccount: 'no account',
   };
@@ -129,10 +130,10 @@ function enumSection(one: DescEnum, said: Said): string {
 }
 
 function formatType(field: DescField): string {
-  const single = field.proto.typeName === '' ? nameScalar(field) : field.proto.typeName.split('.').at(-1);
+  const single = field.proto.typeName === '' ? nameScalar(field) : (field.proto.typeName.split('.').at(-1) ?? '');
   if (field.fieldKind === 'map') return '`map`';
-  if (field.fieldKind === 'list') return `\`repeated ${String(single)}\``;
-  return `\`${field.proto.proto3Optional ? 'optional ' : ''}${String(single)}\``;
+  if (field.fieldKind === 'list') return `\`repeated ${single}\``;
+  return `\`${field.proto.proto3Optional ? 'optional ' : ''}${single}\``;
 }
 
 /** \`TYPE_INT64\` is \`int64\`. */

@@ -96,11 +96,11 @@ async function decide(
 function readFirst(acts: readonly Act[], { resolution, actor, reason }: WantedDecision, refusal: Error): number {
   const last = acts.find(({ action }) => action === DECISION);
   if (last === undefined) throw refusal;
-  const { resolution: decided } = JSON.parse(last.detailJson) as { readonly resolution?: unknown };
+  const { resolution: decided } = JSON.parse(last.detailJson) as { readonly resolution?: string };
   if (last.actor === actor && last.reason === reason && decided === resolution)
     return last.at === undefined ? 0 : timestampMs(last.at);
   throw refuse('not_in_attention', {
-    message: `${last.actor} has decided it as ${String(decided)}: ${last.reason}`,
+    message: `${last.actor} has decided it as ${decided ?? ''}: ${last.reason}`,
     cause: refusal,
   });
 }

@@ -98,6 +98,7 @@ function toProblem(error: ErrorObject | undefined, hint: string): Problem {
   } = error as ErrorObject & {
     readonly parentSchema?: Readonly<Record<string, unknown>>;
   };
+  const limit = String(params['limit']);
   const words: Readonly<Record<string, () => Problem>> = {
     additionalProperties: () =>
       invalid(
@@ -114,13 +115,13 @@ function toProblem(error: ErrorObject | undefined, hint: string): Problem {
     enum: () =>
       invalid(at, `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}; it is ${quoteValue(data)}`),
     const: () => invalid(at, `must be ${quoteValue(params['allowedValue'])}; it is ${quoteValue(data)}`),
-    minimum: () => invalid(at, `must be at least ${String(params['limit'])}; it is ${quoteValue(data)}`),
-    maximum: () => invalid(at, `must be at most ${String(params['limit'])}; it is ${quoteValue(data)}`),
-    maxProperties: () => invalid(at, `must have at most ${String(params['limit'])} members`),
+    minimum: () => invalid(at, `must be at least ${limit}; it is ${quoteValue(data)}`),
+    maximum: () => invalid(at, `must be at most ${limit}; it is ${quoteValue(data)}`),
+    maxProperties: () => invalid(at, `must have at most ${limit} members`),
     minLength: () => invalid(at, 'must not be empty'),
     maxLength: () => invalid(at, `must have at most ${String(schema)} characters`),
-    minItems: () => invalid(at, `must have at least ${String(params['limit'])} items`),
-    maxItems: () => invalid(at, `must have at most ${String(params['limit'])} items`),
+    minItems: () => invalid(at, `must have at least ${limit} items`),
+    maxItems: () => invalid(at, `must have at most ${limit} items`),
     discriminator: () =>
       invalid(
         join(at, String(params['tag'])),

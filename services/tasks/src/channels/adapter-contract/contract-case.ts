@@ -122,9 +122,10 @@ export function readCases<C extends Case>({ fixtures }: AdapterSubject, file: st
 function findWrongWord({ name, request, requests, answer, answers }: Json): string | undefined {
   const has = (word: string, ...values: readonly unknown[]): boolean =>
     values.some((value) => Object.hasOwn(readObject(value), word));
-  if (has('json', request, ...readList(requests))) return `the request of "${String(name)}" has json; expected body`;
+  const title = `"${String(name)}"`;
+  if (has('json', request, ...readList(requests))) return `the request of ${title} has json; expected body`;
   return has('body', answer, ...readList(answers))
-    ? `the answer of "${String(name)}" has body; expected json, or text`
+    ? `the answer of ${title} has body; expected json, or text`
     : undefined;
 }
 
