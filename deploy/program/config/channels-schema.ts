@@ -49,6 +49,8 @@ export function describeChannels(
         },
         endpoints: { ...COMMON.properties['endpoints'], items: { enum: [...new Set(endpoints)] } },
         upstream_prices: {
+          about: 'the upstream prices of the models, from which costs are estimated',
+          absent: 'not known',
           type: 'object',
           description: 'what the upstream charges, by price key such as Alpha-H3: { per_second: "0.05" }',
           additionalProperties: termsSchema,

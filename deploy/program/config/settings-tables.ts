@@ -8,10 +8,13 @@ const MARK = /^<!-- settings of ([\w.*]+), by npm run gen:config -->$/;
 interface SettingSchema {
   readonly about?: string;
   readonly absent?: string;
+  readonly format?: string;
   readonly default?: unknown;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, SettingSchema>>;
   readonly items?: SettingSchema;
+  /** The schema of each entry of a map. */
+  readonly additionalProperties?: SettingSchema;
 }
 
 /** Writes the rows of each marked table of a page anew. */
@@ -35,7 +38,8 @@ function isWithinTable(lines: readonly string[], at: number): boolean {
 
 function findSection(dotted: string): SettingSchema {
   let found: SettingSchema | undefined = CONFIG_SCHEMA as SettingSchema;
-  for (const key of dotted.split('.')) found = key === '*' ? found?.items : found?.properties?.[key];
+  for (const key of dotted.split('.'))
+    found = key === '*' ? (found?.items ?? found?.additionalProperties) : found?.properties?.[key];
   if (found === undefined) throw new Error(`no section ${dotted}`);
   return found;
 }
@@ -48,12 +52,16 @@ function listRows({ properties = {}, required = [] }: SettingSchema, at = ''): r
   );
 }
 
-function describeDefault({ default: value, absent }: SettingSchema, isRequired: boolean): string {
+function describeDefault({ default: value, absent, format }: SettingSchema, isRequired: boolean): string {
   if (absent !== undefined) return absent;
   if (isRequired) return 'required';
   if (value === undefined) throw new Error('a setting without a default says what holds without it');
   const values = typeof value === 'object' ? Object.values(value as object) : [value];
-  return values.length === 0
-    ? 'none'
-    : values.map((one) => (typeof one === 'string' ? `\`${one}\`` : String(one))).join(', ');
+  return values.length === 0 ? 'none' : values.map((one) => quote(one, format)).join(', ');
+}
+
+/** Writes a value as the file has it. A decimal is in quotes, so that no reader of YAML rounds it. */
+function quote(value: unknown, format: string | undefined): string {
+  if (typeof value !== 'string') return String(value);
+  return format === 'decimal' ? `\`"${value}"\`` : `\`${value}\``;
 }

@@ -73,7 +73,7 @@ const gatewayKeys = {
     { absent: 'metrics on the public port, for loopback alone' },
   ),
   trusted_proxies: list(
-    'the proxies whose `X-Forwarded-For` is believed, as addresses and networks such as `10.0.0.0/8`; none: a ' +
+    'the proxies whose `X-Forwarded-For` is believed, as addresses and networks such as `10.0.0.0/8`; without them a ' +
       'request comes from the address of its connection',
     custom('an address or a network', { type: 'string', format: 'network' }, {}, (network: string) => network),
     { default: [], maxItems: TRUSTED_PROXIES_MAX, expects: 'the proxies whose X-Forwarded-For is believed' },
