@@ -85,10 +85,10 @@ const layers = [
   ),
   rule(
     'contracts-stay-at-the-edge',
-    'Generated types stop at rpc/, clients/, events/, dialects/ and app.ts. Consoles show them: a read has one shape.',
+    'Generated types stop at rpc/, clients/, events/, dialects/ and app.ts. Consoles and webhooks show them.',
     {
       path: service,
-      pathNot: ['/src/(domain|rpc|clients|events|dialects|console-server)/', '/src/app\\.ts$', tests, readers],
+      pathNot: ['/src/(domain|rpc|clients|events|dialects|console-server|webhooks)/', '/src/app\\.ts$', tests, readers],
     },
     { path: '^proto/gen/' },
   ),

@@ -79,7 +79,8 @@ export function Ago({ at }: { at: number | undefined }): VNode {
 }
 
 /** A time in the zone of the viewer; its title has it in UTC. */
-export function At({ at }: { at: number }): VNode {
+export function At({ at }: { at: number | undefined }): VNode {
+  if (at === undefined) return <>–</>;
   return (
     <time datetime={new Date(at).toISOString()} title={utcText(at)}>
       {localText(at)}

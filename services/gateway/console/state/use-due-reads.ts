@@ -7,7 +7,7 @@ import { currentOutage } from './outage.ts';
 const AFTER_MS = 3000;
 
 interface Due {
-  readonly nextAttemptAt?: number;
+  readonly nextAttemptAt?: string;
 }
 
 /**
@@ -29,7 +29,9 @@ export function useDueReads(deliveries: readonly Due[], refresh: () => void): vo
 
 /** Returns the time at which the next attempt is due; undefined if none is. */
 export function nextDue(deliveries: readonly Due[]): number | undefined {
-  const times = deliveries.flatMap(({ nextAttemptAt }) => (nextAttemptAt === undefined ? [] : [nextAttemptAt]));
+  const times = deliveries.flatMap(({ nextAttemptAt }) =>
+    nextAttemptAt === undefined ? [] : [Date.parse(nextAttemptAt)],
+  );
   return times.length === 0 ? undefined : Math.min(...times);
 }
 

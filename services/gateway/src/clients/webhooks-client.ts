@@ -1,21 +1,41 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@reelgate/platform/rpc/service';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
+import { Secret } from '@reelgate/platform/secret';
 import { WebhookDeliveryState as WireState, WebhookPayload as WirePayload } from '@reelgate/proto/tasks/v1/webhook';
+import type { WebhookDelivery, WebhookEndpoint } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import { fromWireEvent } from './client-event.ts';
 import type { ClientEvent } from './client-event.ts';
-import { WIRE_STATES, fromWireDelivery } from './webhook-delivery.ts';
-import type { DeliveryState, WebhookDelivery } from './webhook-delivery.ts';
-import { WIRE_PAYLOADS, fromWireEndpoint, fromWireEndpointWithSecret } from './webhook-endpoint.ts';
-import type {
-  EndpointChange,
-  EndpointSettings,
-  EndpointWithSecret,
-  WebhookEndpoint,
-  WebhookPayload,
-} from './webhook-endpoint.ts';
+import { requireValue } from './wire-values.ts';
+
+/** The content of a delivery: the id of the subject, or also the subject as a status read returns it. */
+export type WebhookPayload = EnumWord<typeof WirePayload>;
+export type DeliveryState = EnumWord<typeof WireState>;
+
+export const WIRE_STATES = deriveValues(WireState);
+const WIRE_PAYLOADS = deriveValues(WirePayload);
+
+/** The settings of an endpoint. */
+export interface EndpointSettings {
+  readonly name: string;
+  readonly url: string;
+  readonly eventTypes: readonly string[];
+  readonly payload: WebhookPayload;
+}
+
+/** A change of an endpoint. An undefined member stays as it is. */
+export type EndpointChange = { readonly [M in keyof EndpointSettings]?: EndpointSettings[M] | undefined } & {
+  readonly isDisabled?: boolean | undefined;
+};
+
+export interface EndpointWithSecret {
+  readonly endpoint: WebhookEndpoint;
+  readonly secret: Secret;
+}
 
 /** A test waits for the receiver. */
 const TEST_DEADLINE_MS = 30_000;
@@ -88,7 +108,7 @@ export interface WebhookEvents {
   ): AsyncIterable<EventMessage>;
 }
 
-/** Endpoints, deliveries and events of the tasks service, in the gateway's types. */
+/** Endpoints, deliveries and events of the tasks service. */
 export interface Webhooks extends WebhookEndpoints, WebhookDeliveries, WebhookEvents {}
 
 export function webhooksClient(rpc: Client<typeof WebhookService>): Webhooks {
@@ -98,20 +118,18 @@ export function webhooksClient(rpc: Client<typeof WebhookService>): Webhooks {
 function endpointCalls(rpc: Client<typeof WebhookService>): WebhookEndpoints {
   return {
     create: async ({ accountId, ...call }, { eventTypes, payload, ...settings }) =>
-      fromWireEndpointWithSecret(
+      hideSecret(
         await rpc.createWebhookEndpoint(
           { accountId, ...settings, eventTypes: [...eventTypes], payload: WIRE_PAYLOADS[payload] },
           withDeadline(call),
         ),
       ),
     get: async ({ accountId, ...call }, endpointId) =>
-      fromWireEndpoint((await rpc.getWebhookEndpoint({ accountId, endpointId }, withDeadline(call))).endpoint),
-    list: async ({ accountId, ...call }, { limit, after = '' }) => {
-      const { endpoints, hasMore } = await rpc.listWebhookEndpoints({ accountId, limit, after }, withDeadline(call));
-      return { endpoints: endpoints.map(fromWireEndpoint), hasMore };
-    },
+      requireValue((await rpc.getWebhookEndpoint({ accountId, endpointId }, withDeadline(call))).endpoint),
+    list: async ({ accountId, ...call }, { limit, after = '' }) =>
+      rpc.listWebhookEndpoints({ accountId, limit, after }, withDeadline(call)),
     update: async ({ accountId, ...call }, endpointId, { name, url, eventTypes = [], payload, isDisabled }) =>
-      fromWireEndpoint(
+      requireValue(
         (
           await rpc.updateWebhookEndpoint(
             {
@@ -131,9 +149,7 @@ function endpointCalls(rpc: Client<typeof WebhookService>): WebhookEndpoints {
       await rpc.deleteWebhookEndpoint({ accountId, endpointId }, withDeadline(call));
     },
     rotateSecret: async ({ accountId, ...call }, endpointId, { keepOldSecret }) =>
-      fromWireEndpointWithSecret(
-        await rpc.rotateWebhookSecret({ accountId, endpointId, keepOldSecret }, withDeadline(call)),
-      ),
+      hideSecret(await rpc.rotateWebhookSecret({ accountId, endpointId, keepOldSecret }, withDeadline(call))),
     test: async ({ accountId, ...call }, endpointId, eventType) =>
       (await rpc.testWebhookEndpoint({ accountId, endpointId, eventType }, withDeadline(call, TEST_DEADLINE_MS)))
         .statusCode,
@@ -142,27 +158,16 @@ function endpointCalls(rpc: Client<typeof WebhookService>): WebhookEndpoints {
 
 function deliveryCalls(rpc: Client<typeof WebhookService>): WebhookDeliveries {
   return {
-    listDeliveries: async ({ accountId, ...call }, endpointId, { limit, after = '', state }) => {
-      const { deliveries, hasMore } = await rpc.listWebhookDeliveries(
-        {
-          accountId,
-          endpointId,
-          limit,
-          after,
-          state: state === undefined ? WireState.UNSPECIFIED : WIRE_STATES[state],
-        },
-        withDeadline(call),
-      );
-      return { deliveries: deliveries.map(fromWireDelivery), hasMore };
+    listDeliveries: async ({ accountId, ...call }, endpointId, { limit, after = '', state: word }) => {
+      const state = word === undefined ? WireState.UNSPECIFIED : WIRE_STATES[word];
+      return rpc.listWebhookDeliveries({ accountId, endpointId, limit, after, state }, withDeadline(call));
     },
     listAbout: async ({ accountId, ...call }, subjectId) =>
-      (await rpc.listTaskWebhookDeliveries({ accountId, subjectId }, withDeadline(call))).deliveries.map(
-        fromWireDelivery,
-      ),
+      (await rpc.listTaskWebhookDeliveries({ accountId, subjectId }, withDeadline(call))).deliveries,
     getDelivery: async ({ accountId, ...call }, deliveryId) =>
-      fromWireDelivery((await rpc.getWebhookDelivery({ accountId, deliveryId }, withDeadline(call))).delivery),
+      requireValue((await rpc.getWebhookDelivery({ accountId, deliveryId }, withDeadline(call))).delivery),
     resend: async ({ accountId, ...call }, deliveryId) =>
-      fromWireDelivery((await rpc.resendWebhookDelivery({ accountId, deliveryId }, withDeadline(call))).delivery),
+      requireValue((await rpc.resendWebhookDelivery({ accountId, deliveryId }, withDeadline(call))).delivery),
     resendFailed: async ({ accountId, ...call }, endpointId, since) =>
       (
         await rpc.resendFailedWebhookDeliveries(
@@ -171,6 +176,17 @@ function deliveryCalls(rpc: Client<typeof WebhookService>): WebhookDeliveries {
         )
       ).resent,
   };
+}
+
+/** An answer with a secret, which no log prints. */
+function hideSecret({
+  endpoint,
+  secret,
+}: {
+  readonly endpoint?: WebhookEndpoint | undefined;
+  readonly secret: string;
+}): EndpointWithSecret {
+  return { endpoint: requireValue(endpoint), secret: new Secret(secret) };
 }
 
 async function* watchEvents(

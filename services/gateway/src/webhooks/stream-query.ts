@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { WebhookPayload } from '../clients/webhook-endpoint.ts';
+import type { WebhookPayload } from '../clients/webhooks-client.ts';
 import type { QueryParameter } from '../dialects/dialect.ts';
 import { invalid } from '../dialects/wire/body-validator.ts';
 import { readEnumValue } from '../dialects/wire/query-values.ts';

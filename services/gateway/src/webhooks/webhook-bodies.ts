@@ -1,4 +1,4 @@
-import type { EndpointChange, EndpointSettings } from '../clients/webhook-endpoint.ts';
+import type { EndpointChange, EndpointSettings } from '../clients/webhooks-client.ts';
 import { objectSchema } from '../domain/schema.ts';
 import type { Schema } from '../domain/schema.ts';
 import { bodyValidator } from '../dialects/wire/body-validator.ts';

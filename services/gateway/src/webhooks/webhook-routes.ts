@@ -1,4 +1,4 @@
-import { WIRE_STATES } from '../clients/webhook-delivery.ts';
+import { WIRE_STATES } from '../clients/webhooks-client.ts';
 import { readEnumName } from '../dialects/wire/query-values.ts';
 import { EVENT_TYPES } from '../clients/client-event.ts';
 import type { Webhooks } from '../clients/webhooks-client.ts';

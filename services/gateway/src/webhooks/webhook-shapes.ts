@@ -1,5 +1,9 @@
-import type { WebhookAttempt, WebhookDelivery } from '../clients/webhook-delivery.ts';
-import type { EndpointWithSecret, WebhookEndpoint } from '../clients/webhook-endpoint.ts';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
+import { WebhookDeliveryState, WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
+import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from '@reelgate/proto/tasks/v1/webhook';
+import type { EndpointWithSecret } from '../clients/webhooks-client.ts';
 import { pageSchema } from '../dialects/wire/list-page.ts';
 import { objectSchema } from '../domain/schema.ts';
 import type { Properties, TypeOf } from '../domain/schema.ts';
@@ -109,6 +113,9 @@ export const WEBHOOK_ANSWERS = {
   },
 } as const;
 
+const STATES = deriveWords(WebhookDeliveryState, 'pending');
+const PAYLOADS = deriveWords(WebhookPayload, 'thin');
+
 type Answers = { readonly [Name in keyof typeof WEBHOOK_ANSWERS]: TypeOf<(typeof WEBHOOK_ANSWERS)[Name]> };
 
 export function encodeEndpoint(shown: WebhookEndpoint): Answers['endpoint'] {
@@ -118,13 +125,13 @@ export function encodeEndpoint(shown: WebhookEndpoint): Answers['endpoint'] {
     name: shown.name,
     url: shown.url,
     event_types: shown.eventTypes,
-    payload: shown.payload,
-    signing_secret_hint: shown.secretHint ?? null,
+    payload: PAYLOADS[shown.payload],
+    signing_secret_hint: shown.secretHint || null,
     created_at: toUnixSecondsOrNull(shown.createdAt),
     updated_at: toUnixSecondsOrNull(shown.updatedAt),
-    status: shown.disabled === undefined ? 'enabled' : 'disabled',
-    disabled_reason: shown.disabled?.reason ?? null,
-    disabled_at: toUnixSecondsOrNull(shown.disabled?.at),
+    status: shown.disabledAt === undefined ? 'enabled' : 'disabled',
+    disabled_reason: shown.disabledReason || null,
+    disabled_at: toUnixSecondsOrNull(shown.disabledAt),
     failing_since: toUnixSecondsOrNull(shown.failingSince),
     last_success_at: toUnixSecondsOrNull(shown.lastSuccessAt),
     last_failure_at: toUnixSecondsOrNull(shown.lastFailureAt),
@@ -149,10 +156,10 @@ export function encodeListedDelivery(shown: WebhookDelivery): TypeOf<typeof list
     event_id: shown.eventId,
     event_type: shown.eventType,
     subject_id: shown.subjectId,
-    state: shown.state,
+    state: STATES[shown.state],
     attempt_count: shown.attemptCount,
-    last_status_code: shown.lastStatusCode ?? null,
-    last_error: shown.lastError ?? null,
+    last_status_code: shown.lastStatusCode || null,
+    last_error: shown.lastError || null,
     created_at: toUnixSecondsOrNull(shown.createdAt),
     next_attempt_at: toUnixSecondsOrNull(shown.nextAttemptAt),
     ended_at: toUnixSecondsOrNull(shown.endedAt),
@@ -163,14 +170,14 @@ function encodeAttempt(shown: WebhookAttempt): TypeOf<typeof attempt> {
   return {
     number: shown.number,
     created_at: toUnixSecondsOrNull(shown.at),
-    duration_ms: shown.durationMs,
-    status_code: shown.statusCode ?? null,
-    error: shown.error ?? null,
+    duration_ms: Number(shown.durationMs),
+    status_code: shown.statusCode || null,
+    error: shown.error || null,
     request_headers: shown.requestHeaders,
     response_head: shown.answerHead,
   };
 }
 
-function toUnixSecondsOrNull(ms: number | undefined): number | null {
-  return ms === undefined ? null : Math.floor(ms / 1000);
+function toUnixSecondsOrNull(time: Timestamp | undefined): number | null {
+  return time === undefined ? null : Math.floor(timestampMs(time) / 1000);
 }

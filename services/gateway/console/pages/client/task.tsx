@@ -20,6 +20,7 @@ import { taskTitle } from './parts/task-table.tsx';
 import { TaskResult } from './parts/task-result.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import type { Delivery } from '../../api/webhooks.ts';
+import { readDeliveryState } from '../../parts/delivery-state.tsx';
 import { DeliveryTable } from './parts/delivery-table.tsx';
 
 /** The letters of a prompt that are the title; the whole prompt stands with the request. */
@@ -110,7 +111,10 @@ export function TaskPage({ view, maySeeWebhooks, onChanged }: TaskPageProps): VN
 function isSettling({ task, money, deliveries }: TaskView): boolean {
   if (task.endedAt === undefined) return false;
   const isCharging = money !== undefined && money.settledAt === undefined && money.basis !== 'deferred';
-  return isCharging || deliveries.some(({ state, attemptCount }) => state === 'pending' && attemptCount === 0);
+  return (
+    isCharging ||
+    deliveries.some(({ state, attemptCount }) => readDeliveryState(state) === 'pending' && attemptCount === 0)
+  );
 }
 
 /** A change of the state is spoken, the first one that is shown is not. */

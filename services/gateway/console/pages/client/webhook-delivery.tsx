@@ -4,13 +4,14 @@ import { useMemo } from 'preact/hooks';
 import type { Attempt, Delivery, DeliveryView } from '../../api/webhooks.ts';
 import type { PageProps } from '../../frame.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
+import { readTime } from '../../parts/contract-values.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { At, durationText } from '../../parts/time.tsx';
 import { useMe } from '../../state/door.ts';
 import { useDueReads } from '../../state/use-due-reads.ts';
 import { useView } from '../../state/use-view.ts';
-import { DeliveryState, errorText, lastAnswer } from '../../parts/delivery-state.tsx';
+import { DeliveryState, errorText, lastAnswer, readDeliveryState } from '../../parts/delivery-state.tsx';
 import { Due } from './parts/delivery-table.tsx';
 import { ResendDelivery } from './parts/resend-delivery.tsx';
 import { SubjectLink } from '../../parts/links.tsx';
@@ -65,8 +66,8 @@ export function DeliveryPage({ view, onChanged }: { view: DeliveryView; onChange
     ],
     [facts.subject, <SubjectLink id={subjectId} />],
     [facts.url, url],
-    [facts.created, <At at={createdAt} />],
-    ...(endedAt === undefined ? [] : [[facts.ended, <At at={endedAt} />] as const]),
+    [facts.created, <At at={readTime(createdAt)} />],
+    ...(endedAt === undefined ? [] : [[facts.ended, <At at={readTime(endedAt)} />] as const]),
   ];
   return (
     <>
@@ -105,10 +106,10 @@ function Status({ delivery }: { delivery: Delivery }): VNode {
     failed: () => words.givenUp(lastAnswer(delivery)),
     pending: () => (
       <>
-        {words.attemptsMade(attemptCount)}. {words.waits} <Due at={nextAttemptAt ?? 0} />
+        {words.attemptsMade(attemptCount)}. {words.waits} <Due at={readTime(nextAttemptAt) ?? 0} />
       </>
     ),
-  }[state];
+  }[readDeliveryState(state)];
   return (
     <p class="delivery-status">
       <DeliveryState state={state} /> <span>{told()}</span>
@@ -118,21 +119,21 @@ function Status({ delivery }: { delivery: Delivery }): VNode {
 
 /** One attempt: when, how it went, and both sides of it. The answer is shown as text. */
 function AttemptCard({ attempt }: { attempt: Attempt }): VNode {
-  const { number, at, durationMs, status, error, requestHeaders, answer } = attempt;
-  const outcome = status === undefined ? words.noAnswer : words.answered(status);
+  const { number, at, statusCode, error, requestHeaders, answerHead: answer } = attempt;
+  const outcome = statusCode === 0 ? words.noAnswer : words.answered(statusCode);
   const headers = Object.entries(requestHeaders).map(([name, value]) => `${name}: ${value}`);
   return (
     <div class="card">
       <h3>{words.attempt(number)}</h3>
       <p>
-        <span class={`state ${error === undefined ? 'completed' : 'failed'}`}>
-          <span aria-hidden="true">{error === undefined ? '●' : '✕'}</span> {outcome}
+        <span class={`state ${error === '' ? 'completed' : 'failed'}`}>
+          <span aria-hidden="true">{error === '' ? '●' : '✕'}</span> {outcome}
         </span>{' '}
-        {error === undefined || error === 'status' ? '' : `(${errorText(error)}) `}
-        {words.took(tookText(durationMs))}
+        {error === '' || error === 'status' ? '' : `(${errorText(error)}) `}
+        {words.took(tookText(Number(attempt.durationMs)))}
         <span class="quiet">
           {' '}
-          · <At at={at} />
+          · <At at={readTime(at)} />
         </span>
       </p>
       <details>
@@ -148,7 +149,7 @@ function AttemptCard({ attempt }: { attempt: Attempt }): VNode {
           </>
         )}
       </details>
-      <details open={error !== undefined && answer !== ''}>
+      <details open={error !== '' && answer !== ''}>
         <summary>{words.answer}</summary>
         {answer === '' ? (
           <p class="quiet">{words.emptyAnswer}</p>

@@ -5,6 +5,7 @@ import { useMe } from '../../state/door.ts';
 import { useDueReads } from '../../state/use-due-reads.ts';
 import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.tsx';
+import { readTime, readWord } from '../../parts/contract-values.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
@@ -139,7 +140,7 @@ function EndpointFacts({ endpoint }: { endpoint: Endpoint }): VNode {
             <dt>{facts.events}</dt>
             <dd>{eventTypes.join(', ')}</dd>
             <dt>{facts.payload}</dt>
-            <dd>{words.form.payloads[payload]}</dd>
+            <dd>{words.form.payloads[readWord('WEBHOOK_PAYLOAD_', payload)]}</dd>
             <dt>{facts.success}</dt>
             <dd>{agoOrNever(lastSuccessAt)}</dd>
             <dt>{facts.failure}</dt>
@@ -152,7 +153,7 @@ function EndpointFacts({ endpoint }: { endpoint: Endpoint }): VNode {
           <>
             <dt>{facts.created}</dt>
             <dd>
-              <At at={createdAt} />
+              <At at={readTime(createdAt)} />
             </dd>
           </>
         )}

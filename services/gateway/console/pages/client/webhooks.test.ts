@@ -9,15 +9,18 @@ import { DeliveryPage } from './webhook-delivery.tsx';
 import { EndpointHead } from './webhook-endpoint.tsx';
 import { EndpointsPage } from './webhooks.tsx';
 
+const AT = new Date(T0).toISOString();
 const nothing = (): void => undefined;
 
 const endpoint: Endpoint = {
   id: 'whe_1',
   name: 'studio',
+  accountId: 'demo',
   url: 'https://studio.example/hook',
   eventTypes: ['video.completed'],
-  payload: 'thin',
+  payload: 'WEBHOOK_PAYLOAD_THIN',
   secretHint: 'whsec_A…z',
+  disabledReason: '',
 };
 const delivery: Delivery = {
   id: 'whd_1',
@@ -26,13 +29,16 @@ const delivery: Delivery = {
   eventId: 'evt_1',
   eventType: 'video.completed',
   subjectId: 'task_1',
-  state: 'failed',
+  state: 'WEBHOOK_DELIVERY_STATE_FAILED',
   attemptCount: 1,
-  lastStatus: 500,
+  lastStatusCode: 500,
   lastError: 'status',
-  createdAt: T0,
+  createdAt: AT,
   attempts: [
-    { number: 1, at: T0, durationMs: 12, status: 500, error: 'status', requestHeaders: {}, answer: '<i>no</i>' },
+    {
+      ...{ number: 1, at: AT, durationMs: '12', statusCode: 500, error: 'status' },
+      ...{ requestHeaders: {}, answerHead: '<i>no</i>' },
+    },
   ],
 };
 const list = { eventTypes: ['video.completed', 'video.failed', 'job.completed'], canChange: true };
@@ -57,11 +63,11 @@ const deliveryPage = (over: Partial<Delivery> = {}, canChange = true): string =>
 
 test.each([
   ['Nothing sent yet', {}],
-  ['Working', { lastSuccessAt: T0 }],
-  ['Failing for', { lastSuccessAt: T0, failingSince: T0 }],
-  ['wants no more events', { failingSince: T0, disabledAt: T0, disabledReason: 'gone' }],
-  ['Nothing but failures for five days.', { disabledAt: T0, disabledReason: 'failing' }],
-  ['disabled by hand', { disabledAt: T0, disabledReason: 'by_owner' }],
+  ['Working', { lastSuccessAt: AT }],
+  ['Failing for', { lastSuccessAt: AT, failingSince: AT }],
+  ['wants no more events', { failingSince: AT, disabledAt: AT, disabledReason: 'gone' }],
+  ['Nothing but failures for five days.', { disabledAt: AT, disabledReason: 'failing' }],
+  ['disabled by hand', { disabledAt: AT, disabledReason: 'by_owner' }],
 ])('an endpoint is told as: %s', (words, over) => {
   expect(listed(over)).toContain(words);
   expect(headed(over)).toContain(words);
@@ -87,7 +93,7 @@ describe('an endpoint', () => {
   });
 
   test('that is disabled has to be enabled before anything is sent to it again', () => {
-    const text = headed({ disabledAt: T0, disabledReason: 'by_owner' });
+    const text = headed({ disabledAt: AT, disabledReason: 'by_owner' });
 
     expect(text).toContain('Change Send test Enable Rotate secret Delete');
     expect(text).toContain('Enable the endpoint to send its failed deliveries again.');
@@ -108,8 +114,7 @@ describe('the deliveries of an endpoint', () => {
     );
 
   test('say what the receiver answered last, or why it did not', () => {
-    const { lastStatus: _none, ...silent } = delivery;
-    const text = textOf(rows([delivery, { ...silent, id: 'whd_2', lastError: 'timeout' }]));
+    const text = textOf(rows([delivery, { ...delivery, id: 'whd_2', lastStatusCode: 0, lastError: 'timeout' }]));
 
     expect(text).toContain('task_1 500 1');
     expect(text).toContain('no answer: it took more than 15 s');
@@ -129,10 +134,16 @@ describe('a delivery', () => {
   });
 
   test.each([
-    ['Accepted at attempt 2.', { state: 'delivered', attemptCount: 2, lastStatus: 204, lastError: '' }],
+    [
+      'Accepted at attempt 2.',
+      { state: 'WEBHOOK_DELIVERY_STATE_DELIVERED', attemptCount: 2, lastStatusCode: 204, lastError: '' },
+    ],
     ['Given up: 500.', {}],
     ['Given up: 500: the endpoint was disabled.', { lastError: 'endpoint_disabled' }],
-    ['1 attempt. Next attempt: due now', { state: 'pending', nextAttemptAt: 0 }],
+    [
+      '1 attempt. Next attempt: due now',
+      { state: 'WEBHOOK_DELIVERY_STATE_PENDING', nextAttemptAt: '1970-01-01T00:00:00Z' },
+    ],
   ] as const)('says in words what became of it: %s', (words, over) => {
     expect(textOf(deliveryPage(over))).toContain(words);
   });

@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { name: words.receiver, cell: ({ url }) => <span class="error-text">{url}</span> },
   { name: words.lastAnswer, cell: lastAnswer },
   { name: words.tries, isNumber: true, cell: ({ attemptCount }) => attemptCount },
-  { name: words.created, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { name: words.created, cell: ({ createdAt }) => <Ago at={readTime(createdAt)} /> },
 ];
 
 export function page({ params }: PageProps): VNode {

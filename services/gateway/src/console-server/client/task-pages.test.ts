@@ -105,7 +105,7 @@ describe('the page of a task', () => {
         { lane: 'money', step: 'settled', detail: '0.32 USD' },
         { lane: 'client', step: 'webhook', detail: '204' },
       ],
-      deliveries: [{ id: 'whd_1', attempts: [{ number: 1, status: 204 }] }],
+      deliveries: [{ id: 'whd_1', attempts: [{ number: 1, statusCode: 204 }] }],
       canCancel: false,
       canRegenerate: true,
       unavailable: [],

@@ -1,10 +1,11 @@
+import { WebhookDeliverySchema } from '@reelgate/proto/tasks/v1/webhook';
+import type { WebhookDelivery } from '@reelgate/proto/tasks/v1/webhook';
 import type { TaskView } from '../../../console/api/task.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import { toPlainTask } from '../../clients/plain-task.ts';
 import type { TaskHold } from '../../clients/money-client.ts';
 import type { TaskTimeline } from '../../clients/task-pages-client.ts';
-import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
 import { encodeReadVideo } from '../../dialects/openai/encode.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import { readTaskId } from '../../http/routes/task-id.ts';
@@ -12,8 +13,8 @@ import type { RouteEntry } from '../../http/routes/route.ts';
 import { listVisibleModels } from '../../operations/principals.ts';
 import { toCharge } from '../../operations/read-charge.ts';
 import { consoleRoute } from '../console-route.ts';
+import { toContractJson } from '../contract-json.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
-import { deliveryView } from '../views/webhooks.ts';
 import { toTaskMoney } from '../views/money-view.ts';
 import { canRegenerate, videoView, wholeTask } from '../views/task-view.ts';
 import { buildTimeline } from '../views/timeline-view.ts';
@@ -55,7 +56,7 @@ async function readTaskView(
       sameCall: sameCall(task.order, { publicUrl, accountId: caller.accountId, tokenId: timeline?.tokenId ?? '' }),
     }),
     timeline: buildTimeline({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
-    deliveries: deliveries.map(deliveryView),
+    deliveries: deliveries.map((one) => toContractJson(WebhookDeliverySchema, one)),
     raw: encodeReadVideo(wire, links, money && toCharge(money.hold)),
     canCancel: task.state === 'queued',
     canRegenerate: canRegenerate(task, listVisibleModels(principal, catalogue()), now),

@@ -1,5 +1,6 @@
+import { WebhookDeliverySchema, WebhookEndpointSchema } from '@reelgate/proto/tasks/v1/webhook';
 import type { DeliveryView, EndpointList, EndpointView } from '../../../console/api/webhooks.ts';
-import { WIRE_STATES } from '../../clients/webhook-delivery.ts';
+import { WIRE_STATES } from '../../clients/webhooks-client.ts';
 import type { Webhooks } from '../../clients/webhooks-client.ts';
 import { readEnumName } from '../../dialects/wire/query-values.ts';
 import { EVENT_TYPES } from '../../clients/client-event.ts';
@@ -14,7 +15,7 @@ import {
   requireWebhookCaller,
 } from '../../webhooks/webhook-entry.ts';
 import { consoleRoute } from '../console-route.ts';
-import { deliveryView, endpointView } from '../views/webhooks.ts';
+import { toContractJson } from '../contract-json.ts';
 
 const ENDPOINT = '/webhooks/{webhook_endpoint_id}';
 /** More than an account may have. */
@@ -57,7 +58,7 @@ async function endpointList({ webhooks }: WebhookParts, exchange: Exchange): Pro
     webhooks.get(caller, 'default'),
   ]);
   return {
-    endpoints: [...endpoints, fallback].map(endpointView),
+    endpoints: [...endpoints, fallback].map((one) => toContractJson(WebhookEndpointSchema, one)),
     eventTypes: EVENT_TYPES,
     canChange: canChange(exchange),
   };
@@ -77,8 +78,8 @@ async function endpointPage({ webhooks }: WebhookParts, exchange: Exchange): Pro
   ]);
   const last = deliveries.at(-1);
   return {
-    endpoint: endpointView(endpoint),
-    deliveries: deliveries.map(deliveryView),
+    endpoint: toContractJson(WebhookEndpointSchema, endpoint),
+    deliveries: deliveries.map((one) => toContractJson(WebhookDeliverySchema, one)),
     ...(hasMore && last !== undefined ? { after: last.id } : {}),
     eventTypes: EVENT_TYPES,
     canChange: canChange(exchange),
@@ -90,7 +91,7 @@ async function deliveryPage({ webhooks }: WebhookParts, exchange: Exchange): Pro
   const [endpointId, id] = [readEndpointId(exchange), readDeliveryId(exchange)];
   const delivery = await webhooks.getDelivery(caller, id);
   if (delivery.endpointId !== endpointId) throw unknownDelivery();
-  return { delivery: deliveryView(delivery), canChange: canChange(exchange) };
+  return { delivery: toContractJson(WebhookDeliverySchema, delivery), canChange: canChange(exchange) };
 }
 
 function canChange(exchange: Exchange): boolean {

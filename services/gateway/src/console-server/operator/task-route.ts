@@ -1,3 +1,5 @@
+import { WebhookDeliverySchema } from '@reelgate/proto/tasks/v1/webhook';
+import type { WebhookDelivery } from '@reelgate/proto/tasks/v1/webhook';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { TaskRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
@@ -12,7 +14,6 @@ import type { OperatorClients } from '../../clients/gateway-clients.ts';
 import { toPlainTask } from '../../clients/plain-task.ts';
 import type { PlainTask } from '../../clients/plain-task.ts';
 import type { SiteTokens } from '../../clients/tokens-client.ts';
-import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
 import type { Webhooks } from '../../clients/webhooks-client.ts';
 import { requireValue } from '../../clients/wire-values.ts';
 import { encodeReadVideo } from '../../dialects/openai/encode.ts';
@@ -20,7 +21,6 @@ import type { Exchange } from '../../http/http-exchange.ts';
 import { readTaskId } from '../../http/routes/task-id.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { toContractJson } from '../contract-json.ts';
-import { deliveryView } from '../views/webhooks.ts';
 import { toMoney, toTaskMoney } from '../views/money-view.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { wholeTask } from '../views/task-view.ts';
@@ -80,7 +80,7 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
     ...dropUndefined({ video: task.video, text: task.text }),
     ...(money === undefined ? {} : { money: toTaskMoney(money.hold, money.terms) }),
     timeline: buildTimeline({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
-    deliveries: deliveries.map(deliveryView),
+    deliveries: deliveries.map((one) => toContractJson(WebhookDeliverySchema, one)),
     raw: encodeReadVideo(wire, NO_LINKS),
     ...dropUndefined({
       usage: readUsage(wire.usage),

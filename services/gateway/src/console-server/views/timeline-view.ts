@@ -1,7 +1,8 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { WebhookDelivery } from '@reelgate/proto/tasks/v1/webhook';
 import type { Lane, TimelineEntry } from '../../../console/api/task.ts';
 import type { TaskHold } from '../../clients/money-client.ts';
 import type { StepName, TaskStep } from '../../clients/task-pages-client.ts';
-import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 
@@ -41,11 +42,11 @@ function moneyEntries({ heldNanos, chargedNanos, currency, heldAt, settledAt }: 
 
 /** Each attempt, and what the receiver said to it. */
 function deliveryEntries({ attempts }: WebhookDelivery): TimelineEntry[] {
-  return attempts.flatMap(({ at, durationMs, statusCode, error }) =>
-    at === undefined
-      ? []
-      : [entry('client', 'webhook', { from: at, to: at + durationMs, detail: String(statusCode ?? error ?? '') })],
-  );
+  return attempts.flatMap(({ at, durationMs, statusCode, error }) => {
+    if (at === undefined) return [];
+    const from = timestampMs(at);
+    return [entry('client', 'webhook', { from, to: from + Number(durationMs), detail: String(statusCode || error) })];
+  });
 }
 
 interface Span {

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { Delivery } from '../../../api/webhooks.ts';
+import { readTime } from '../../../parts/contract-values.ts';
 import { DataTable } from '../../../parts/data-table.tsx';
 import type { Column } from '../../../parts/data-table.tsx';
 import { Ago, useNow } from '../../../parts/time.tsx';
@@ -42,10 +43,10 @@ function buildDeliveryColumns(withSubject: boolean): readonly Column<Delivery>[]
       : []),
     { name: columns.last, cell: lastAnswer },
     { name: columns.attempts, isNumber: true, cell: ({ attemptCount }) => String(attemptCount) },
-    { name: columns.at, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+    { name: columns.at, cell: ({ createdAt }) => <Ago at={readTime(createdAt)} /> },
     {
       name: columns.next,
-      cell: ({ nextAttemptAt }) => (nextAttemptAt === undefined ? '–' : <Due at={nextAttemptAt} />),
+      cell: ({ nextAttemptAt }) => (nextAttemptAt === undefined ? '–' : <Due at={readTime(nextAttemptAt)} />),
     },
   ];
 }

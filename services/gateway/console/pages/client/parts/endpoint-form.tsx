@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Endpoint } from '../../../api/webhooks.ts';
 import type { ApiError } from '../../../state/api.ts';
 import { useAct } from '../../../state/use-act.ts';
+import { readWord } from '../../../parts/contract-values.ts';
 import { ChoicesField } from '../../../parts/choices-field.tsx';
 import { SelectField } from '../../../parts/select-field.tsx';
 import { TextField } from '../../../parts/text-field.tsx';
@@ -112,7 +113,12 @@ export function EndpointForm(props: EndpointFormProps): VNode {
 function newEndpointDraft(endpoint: Endpoint | undefined, eventTypes: readonly string[]): Draft {
   return endpoint === undefined
     ? { name: '', url: '', eventTypes: eventTypes.filter((type) => type.startsWith('video.')), payload: 'thin' }
-    : { name: endpoint.name, url: endpoint.url, eventTypes: endpoint.eventTypes, payload: endpoint.payload };
+    : {
+        name: endpoint.name,
+        url: endpoint.url,
+        eventTypes: endpoint.eventTypes,
+        payload: readWord('WEBHOOK_PAYLOAD_', endpoint.payload),
+      };
 }
 
 function readFaultField(fault: ApiError | undefined): string {

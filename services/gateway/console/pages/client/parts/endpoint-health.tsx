@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { Endpoint } from '../../../api/webhooks.ts';
+import { readTime } from '../../../parts/contract-values.ts';
 import { Ago, durationText, useNow } from '../../../parts/time.tsx';
 import { webhooksWords } from '../webhooks-words.ts';
 
@@ -7,13 +8,13 @@ const words = webhooksWords.health;
 
 /** Shows whether deliveries arrive, by a word and a shape; if they do not, since when and why not. */
 export function EndpointHealth({ endpoint, isLong = false }: { endpoint: Endpoint; isLong?: boolean }): VNode {
-  const { disabledAt, disabledReason = '', failingSince, lastSuccessAt, lastFailureAt } = endpoint;
-  if (disabledAt !== undefined) return renderDisabled(disabledAt, disabledReason, isLong);
+  const { disabledAt, disabledReason, failingSince, lastSuccessAt, lastFailureAt } = endpoint;
+  if (disabledAt !== undefined) return renderDisabled(readTime(disabledAt), disabledReason, isLong);
   if (failingSince !== undefined)
     return (
       <span class="lines">
         <span class="state failed">
-          <Shape of="✕" /> <FailingFor since={failingSince} />
+          <Shape of="✕" /> <FailingFor since={readTime(failingSince)} />
         </span>
         {isLong ? <span class="small quiet">{words.failingEnd}</span> : null}
       </span>

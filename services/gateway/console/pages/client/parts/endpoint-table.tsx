@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { Endpoint } from '../../../api/webhooks.ts';
+import { readTime } from '../../../parts/contract-values.ts';
 import { DataTable } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { Ago } from '../../../parts/time.tsx';
@@ -63,10 +64,10 @@ export function endpointName({ id, name }: Endpoint): string {
   return name === '' ? id : name;
 }
 
-export function agoOrNever(at: number | undefined): VNode | string {
-  return at === undefined ? words.never : <Ago at={at} />;
+export function agoOrNever(at: string | undefined): VNode | string {
+  return at === undefined ? words.never : <Ago at={readTime(at)} />;
 }
 
-function renderTime(id: string, at: number | undefined): VNode | string {
+function renderTime(id: string, at: string | undefined): VNode | string {
   return id === DEFAULT_ENDPOINT ? words.notTold : agoOrNever(at);
 }

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Delivery } from '../../../api/webhooks.ts';
+import { readDeliveryState } from '../../../parts/delivery-state.tsx';
 import { useAct } from '../../../state/use-act.ts';
 import { webhooksWords } from '../webhooks-words.ts';
 import { ActDialog } from './act-dialog.tsx';
@@ -9,6 +10,7 @@ const words = webhooksWords.delivery;
 
 /** Sends a delivery at once. What the receiver has accepted already asks once more. */
 export function ResendDelivery({ delivery, onChanged }: { delivery: Delivery; onChanged: () => void }): VNode {
+  const state = readDeliveryState(delivery.state);
   const [isAsking, setAsking] = useState(false);
   const [isDone, setDone] = useState(false);
   const done = (): void => {
@@ -19,14 +21,14 @@ export function ResendDelivery({ delivery, onChanged }: { delivery: Delivery; on
   const { act, isBusy, fault } = useAct<unknown>(done);
   const path = `/v1/webhook_deliveries/${encodeURIComponent(delivery.id)}/resend`;
   const press = (): void => {
-    if (delivery.state === 'delivered') setAsking(true);
+    if (state === 'delivered') setAsking(true);
     else act(path);
   };
   return (
     <div>
       <p class="actions">
         <button type="button" disabled={isBusy} onClick={press}>
-          {delivery.state === 'pending' ? words.sendNow : words.resend}
+          {state === 'pending' ? words.sendNow : words.resend}
         </button>
         <span role="status">{isDone && !isBusy && fault === undefined ? words.resent : ''}</span>
       </p>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Endpoint } from '../../../api/webhooks.ts';
 import { serverNow } from '../../../state/server-clock.ts';
 import { useAct } from '../../../state/use-act.ts';
+import { readTime } from '../../../parts/contract-values.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { TextField } from '../../../parts/text-field.tsx';
 import { webhooksWords } from '../webhooks-words.ts';
@@ -29,7 +30,7 @@ export interface ResendDialogProps {
  * were.
  */
 export function ResendDialog({ endpoint, path, onChanged, onClose }: ResendDialogProps): VNode {
-  const [since, setSince] = useState(() => fieldTime(endpoint.failingSince ?? serverNow() - DAY_MS));
+  const [since, setSince] = useState(() => fieldTime(readTime(endpoint.failingSince) ?? serverNow() - DAY_MS));
   const { act, isBusy, fault, answer } = useAct<Resent>(onChanged);
   const told = answer === undefined ? '' : `${words.resent(answer.resent)} ${answer.has_more ? words.resentMore : ''}`;
   return (
