@@ -146,7 +146,7 @@ describe('video create', () => {
     [['a boat', '--image', '.'], 1, /^--image: EISDIR/],
     [['a boat', '-o', 'no/such/folder/boat.mp4'], 1, /no\/such\/folder is not a writable folder\n$/],
     [['a boat', '--url', 'http://127.0.0.1:1'], 2, /^--url needs a token/],
-    [[''], 2, /^give a prompt that says what the video shows/],
+    [[''], 2, /^give a prompt that describes the video/],
   ])('%j ends with an error and leaves no file', async (args, exitCode, expected) => {
     const { code, out, err } = await run('video', 'create', ...args);
 

@@ -208,7 +208,7 @@ describeWith(natsServer, 'four processes', (bus) => {
         expect(statSync(file).mode & 0o777).toBe(0o600);
         expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ nodes: expect.any(Array) });
         expect((await program.command('profile', service, '--cpu', '1s', '--out', file)).err).toContain(
-          'cannot be made',
+          'cannot be created',
         );
       },
       TIMEOUT_MS,

@@ -74,11 +74,10 @@ export const channelResume = defineCommand({
   words: 'ID',
   options: { reason: { value: 'TEXT', means: 'why, for the record' }, actor: ACTOR_OPTION },
   example: 'channel resume sandbox',
-  run: async ({ services, words, options, environment }) => ({
-    answer: await services.tasks.resumeChannel({
-      id: readSingleId(words, 'channel'),
-      reason: options.reason ?? '',
-      actor: readActor(options.actor, environment),
-    }),
-  }),
+  run: async ({ services, words, options, environment }) => {
+    const id = readSingleId(words, 'channel');
+    const actor = readActor(options.actor, environment);
+    const answer = await services.tasks.resumeChannel({ id, reason: options.reason ?? '', actor });
+    return { answer, text: answer.wasPaused ? `${id} gets work again` : `${id} was not paused` };
+  },
 });

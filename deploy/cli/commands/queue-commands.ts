@@ -138,15 +138,15 @@ export const queueWeight = defineCommand({
     const [accountId, weight, ...rest] = words;
     if (accountId === undefined || !/^\d{1,4}$/.test(weight ?? '') || rest.length > 0)
       throw new WrongCall('name one account and a whole weight from 1 to 1000');
-    return {
-      answer: await services.queue.setQueueWeight({
-        accountId,
-        weight: Number(weight),
-        lasts: options.for === undefined ? undefined : durationFromMs(readDuration(options.for)),
-        reason: options.reason ?? '',
-        actor: readActor(options.actor, environment),
-      }),
-    };
+    const answer = await services.queue.setQueueWeight({
+      accountId,
+      weight: Number(weight),
+      lasts: options.for === undefined ? undefined : durationFromMs(readDuration(options.for)),
+      reason: options.reason ?? '',
+      actor: readActor(options.actor, environment),
+    });
+    const until = options.for === undefined ? '' : ` for ${options.for}`;
+    return { answer, text: `the weight of ${accountId} is ${Number(weight)}${until}` };
   },
 });
 
@@ -164,7 +164,8 @@ export const queueHold = defineCommand({
   example: 'queue hold --account demo --reason "a dispute"',
   run: async ({ services, words, options, environment }) => {
     assertNoWords(words);
-    return { answer: await services.queue.holdQueue(readSubject(options, environment)) };
+    const subject = readSubject(options, environment);
+    return { answer: await services.queue.holdQueue(subject), text: `${nameSubject(subject)} is held` };
   },
 });
 
@@ -175,7 +176,8 @@ export const queueRelease = defineCommand({
   example: 'queue release --account demo --reason "settled"',
   run: async ({ services, words, options, environment }) => {
     assertNoWords(words);
-    return { answer: await services.queue.releaseQueue(readSubject(options, environment)) };
+    const subject = readSubject(options, environment);
+    return { answer: await services.queue.releaseQueue(subject), text: `${nameSubject(subject)} is released` };
   },
 });
 
@@ -193,6 +195,10 @@ function readSubject(
 ): Subject {
   if ((account === undefined) === (model === undefined)) throw new WrongCall('name one of --account and --model');
   return { accountId: account ?? '', model: model ?? '', reason, actor: readActor(actor, environment) };
+}
+
+function nameSubject({ accountId, model }: Subject): string {
+  return accountId === '' ? `the model ${model}` : `the account ${accountId}`;
 }
 
 function readClass(name: string | undefined): QueueClass {

@@ -123,9 +123,13 @@ export const webhookDelete = defineCommand({
   words: 'ID',
   options: { account: ACCOUNT_OPTION },
   example: 'webhook delete whe_06f2k3h8v0s7m1q9c4x5b2n6d0 --account demo',
-  run: async ({ services, words, options }) => ({
-    answer: await services.webhooks.deleteWebhookEndpoint(readEndpoint(words, options)),
-  }),
+  run: async ({ services, words, options }) => {
+    const endpoint = readEndpoint(words, options);
+    return {
+      answer: await services.webhooks.deleteWebhookEndpoint(endpoint),
+      text: `${endpoint.endpointId} is deleted`,
+    };
+  },
 });
 
 export const webhookRotate = defineCommand({

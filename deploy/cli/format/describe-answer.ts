@@ -1,4 +1,5 @@
 import { toReadable } from './contract.ts';
+import { joinLines } from './table.ts';
 
 /** Writes an answer for a person: a list as a table, an object line by line. */
 export function describeAnswer(answer: unknown): string {
@@ -16,7 +17,9 @@ function unwrap(value: unknown): unknown {
 function formatValue(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'none' : formatTable(value as readonly unknown[]);
   if (!isObject(value)) return formatCell(value);
-  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  const entries = Object.entries(value).flatMap(([name, inner]) =>
+    inner === undefined ? [] : [[joinLines(name), inner] as const],
+  );
   const width = Math.max(...entries.map(([name]) => name.length));
   const lines = entries.map(([name, inner]) =>
     isBlock(inner) ? `${name}\n${indent(formatValue(inner))}` : `${name.padEnd(width)}  ${formatCell(inner)}`,
@@ -42,7 +45,7 @@ function formatTable(rows: readonly unknown[]): string {
 
 function formatCell(value: unknown): string {
   if (value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? joinLines(value) : JSON.stringify(value);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

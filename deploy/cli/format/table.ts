@@ -92,7 +92,10 @@ export function asTable<R>(
 ): string {
   if (rows.length === 0) return 'none';
   const shown = columns.filter((column) => isWide || column.isWide !== true);
-  const cells = [shown.map(({ title }) => title), ...rows.map((row) => shown.map((column) => oneLine(column.of(row))))];
+  const cells = [
+    shown.map(({ title }) => title),
+    ...rows.map((row) => shown.map((column) => joinLines(column.of(row)))),
+  ];
   const natural = shown.map((_, at) => Math.max(...cells.map((row) => countCharacters(row[at] ?? ''))));
   const widths = isWide || terminal.columns === undefined ? natural : fitWidths(shown, natural, terminal.columns);
   return cells
@@ -126,7 +129,7 @@ function cut(text: string, width: number): string {
 }
 
 /** Text of a client may hold line ends and control characters, which would break the table or control the terminal. */
-function oneLine(text: string): string {
+export function joinLines(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ');
 }
 

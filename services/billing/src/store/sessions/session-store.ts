@@ -21,7 +21,7 @@ export interface EndedList {
 export interface SessionBounds {
   /** The most ended sessions of a subject. One more ends all of the subject, which takes one row. */
   readonly ofSubjectMax: number;
-  /** The most rows. Ending every session at once does not take a row. */
+  /** The most rows. One more ends every session, which takes no row. */
   readonly rowsMax: number;
   /** Rows of sessions that expired before this time are not needed. */
   readonly expiredBefore: number;

@@ -7,7 +7,7 @@ import { refuse } from '../../refusals.ts';
 
 const RETRY_MS = 1000;
 
-/** Refuses the URL of a receiver. Absent if every URL is allowed. */
+/** Refuses the URL of a receiver that may not be called. The URL is undefined if the request names no receiver. */
 export function assertWebhookUrl(allow: ReadonlySet<string>, url: string | undefined, field: string): void {
   const fault = url === undefined ? undefined : webhookUrlFault(url, field, allow);
   if (fault !== undefined) throw toRefusal(fault);
