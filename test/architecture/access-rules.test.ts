@@ -1,3 +1,5 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
 import type { DescMessage } from '@bufbuild/protobuf';
 import { describe, expect, test } from '@jest/globals';
 import { getOption, hasOption } from '@bufbuild/protobuf';
@@ -21,15 +23,18 @@ const FILTERS: ReadonlySet<string> = new Set([
 const INTERNAL: ReadonlySet<Scope> = new Set([
   ...[Scope.TASKS_INTERNAL, Scope.BILLING_INTERNAL, Scope.MEDIA_INTERNAL, Scope.SESSIONS_INTERNAL],
 ]);
-/** RPCs of operators that the console does not pass: the command line has them, or a route that also asks the gateway. */
-const NOT_PASSED: ReadonlySet<string> = new Set([
-  'reelgate.billing.v1.AccountService/RebuildBalances',
-  ...['Diagnose', 'Profile'].map((name) => `reelgate.diagnosis.v1.DiagnosisService/${name}`),
-  'reelgate.media.v1.OperatorService/VerifyBlobs',
-  ...['ClassifyHolds', 'CountAttention', 'FindWork', 'PauseChannel', 'ResumeChannel', 'TestChannel'].map(
-    (name) => `reelgate.tasks.v1.OperatorService/${name}`,
+/** The RPCs that pages of operators call, such as `tasks.OperatorService/ListNotes`. */
+const CALLED = new Set(
+  listSources(path.join(import.meta.dirname, '../../services/gateway/console')).flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/'((?:tasks|billing)\.\w+\/\w+)'/g)].map(([, name = '']) => name),
   ),
-]);
+);
+
+function listSources(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file))
+    .map((file) => path.join(folder, file));
+}
 
 const rpcs = await everyRpc();
 
@@ -82,14 +87,18 @@ describe.each(rpcs)('%s', (_name, method) => {
     ).toEqual([]);
   });
 
-  test('has a role at the console exactly if the console passes it', () => {
+  test('has a role at the console exactly if a page calls it, and never a scope of services', () => {
     const { scope, role } = readAccessRule(method);
-    const isForOperators = scope === Scope.OPERATOR;
+    const name = `${method.parent.typeName.replace(/^reelgate\.(\w+)\.v1\./, '$1.')}/${method.name}`;
 
+    expect(role !== Role.UNSPECIFIED).toBe(CALLED.has(name));
     expect(role === Role.UNSPECIFIED || !INTERNAL.has(scope)).toBe(true);
-    expect(isForOperators && role === Role.UNSPECIFIED).toBe(
-      NOT_PASSED.has(`${method.parent.typeName}/${method.name}`),
-    );
+  });
+
+  test('names only fields of its request as not from the console', () => {
+    const names = new Set(method.input.fields.map((field) => field.name));
+
+    expect(readAccessRule(method).notFromConsole.filter((name) => !names.has(name))).toEqual([]);
   });
 
   test('changes nothing if a viewer may call it, but how far he has read', () => {

@@ -31,7 +31,7 @@ const OPENING = [
   '    # 0.5 of its money was held for work that had not ended',
   '    credit: "12.345678901"',
   '    tokens:',
-  '      # tok_demo: its key is that of token 1 of account demo in the configuration',
+  '      # tok_demo: its key is the key of token 1 of account demo in the configuration',
   '      - {"models":["*"]}',
   '      # tok_half: its key is not in the configuration',
   '      - {"name":"half","models":["Alpha-H3"],"limit":"1.5"}',

@@ -4,7 +4,6 @@ import type { BillingService } from '@reelgate/proto/billing/v1/billing_service'
 import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
-import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 
 /** The body of `POST /calls`: calls to RPCs of the services, by name. */
 export interface PassedCalls {
@@ -45,7 +44,6 @@ export interface Refusal {
 interface Services {
   readonly 'tasks.OperatorService': typeof OperatorService;
   readonly 'tasks.QueueService': typeof QueueService;
-  readonly 'tasks.WebhookService': typeof WebhookService;
   readonly 'billing.AccountService': typeof AccountService;
   readonly 'billing.BillingService': typeof BillingService;
   readonly 'billing.UsageService': typeof UsageService;

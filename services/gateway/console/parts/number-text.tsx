@@ -4,6 +4,8 @@ import type { Money } from '../api/money.ts';
 /** Decimals of the API have at most this many digits after the point. */
 const DIGITS = 9;
 const UNIT = 10n ** BigInt(DIGITS);
+/** One thousand million of a currency, the largest amount that the books take. */
+export const AMOUNT_NANOS_MAX = 1_000_000_000n * UNIT;
 const DECIMAL = /^(?<minus>-?)(?<whole>\d+)(?:\.(?<fraction>\d{1,9}))?$/;
 
 /** Parses a decimal to billionths of a unit. Returns undefined for any other text, and for more than nine digits after

@@ -1,4 +1,5 @@
 const DAY_MS = 24 * 60 * 60 * 1000;
+const ISO_DAY_CHARACTERS = 10;
 
 /** Periods that one click chooses. */
 export type Preset = 'today' | 'last7' | 'last30' | 'last90' | 'month' | 'before';
@@ -25,10 +26,11 @@ export function resolvePreset(preset: Preset, now: number): Period {
   return periods[preset];
 }
 
-/** The period of the address; without one the last 30 days. */
+/** The period of the address. Without a begin it has 30 days, and without an end it ends today. */
 export function parsePeriod(query: URLSearchParams, now: number): Period {
-  const { from, to } = resolvePreset('last30', now);
-  return { from: query.get('from') || from, to: query.get('to') || to };
+  const to = readDate(query.get('to')) ?? toUtcDate(now);
+  const end = Date.parse(to);
+  return { from: readDate(query.get('from')) ?? resolvePreset('last30', Number.isNaN(end) ? now : end).from, to };
 }
 
 /**
@@ -45,6 +47,12 @@ export function addDays(date: string, days: number): string {
   return Number.isNaN(at) ? date : new Date(at + days * DAY_MS).toISOString();
 }
 
+/** The date of a text such as 2026-11-30, also with a time of day. A text that is no date stays as it is. */
+function readDate(text: string | null): string | undefined {
+  if (text === null || text === '') return undefined;
+  return Number.isNaN(Date.parse(text)) ? text : text.slice(0, ISO_DAY_CHARACTERS);
+}
+
 function toUtcDate(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+  return new Date(ms).toISOString().slice(0, ISO_DAY_CHARACTERS);
 }

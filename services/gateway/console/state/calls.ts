@@ -52,6 +52,11 @@ export function useCalls(
   return useRead({ key, read: ({ signal }) => sendCalls(needed, optional, signal) }, topics);
 }
 
+/** Reads several RPCs at once. The answer to a call that is refused is undefined. */
+export function readCalls<O extends Calls>(optional: O, signal?: AbortSignal): Promise<Partial<Answers<O>>> {
+  return sendCalls({}, optional, signal);
+}
+
 /** Carries out an act by an RPC, once for any number of clicks. */
 export function useRpc<N extends RpcName>(
   rpc: N,

@@ -113,8 +113,9 @@ export const WEBHOOK_ANSWERS = {
   },
 } as const;
 
-const STATES = deriveWords(WebhookDeliveryState, 'pending');
-const PAYLOADS = deriveWords(WebhookPayload, 'thin');
+/** A newer tasks service can have further values, which have no word here. */
+const STATES: Readonly<Record<number, Answers['delivery']['state'] | undefined>> = deriveWords(WebhookDeliveryState);
+const PAYLOADS: Readonly<Record<number, Answers['endpoint']['payload'] | undefined>> = deriveWords(WebhookPayload);
 
 type Answers = { readonly [Name in keyof typeof WEBHOOK_ANSWERS]: TypeOf<(typeof WEBHOOK_ANSWERS)[Name]> };
 
@@ -125,7 +126,7 @@ export function encodeEndpoint(shown: WebhookEndpoint): Answers['endpoint'] {
     name: shown.name,
     url: shown.url,
     event_types: shown.eventTypes,
-    payload: PAYLOADS[shown.payload],
+    payload: PAYLOADS[shown.payload] ?? 'thin',
     signing_secret_hint: shown.secretHint || null,
     created_at: toUnixSecondsOrNull(shown.createdAt),
     updated_at: toUnixSecondsOrNull(shown.updatedAt),
@@ -156,7 +157,7 @@ export function encodeListedDelivery(shown: WebhookDelivery): TypeOf<typeof list
     event_id: shown.eventId,
     event_type: shown.eventType,
     subject_id: shown.subjectId,
-    state: STATES[shown.state],
+    state: STATES[shown.state] ?? 'pending',
     attempt_count: shown.attemptCount,
     last_status_code: shown.lastStatusCode || null,
     last_error: shown.lastError || null,

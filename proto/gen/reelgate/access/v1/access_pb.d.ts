@@ -69,6 +69,13 @@ export declare type Access = Message<"reelgate.access.v1.Access"> & {
    * @generated from field: reelgate.access.v1.Role role = 6;
    */
   role: Role;
+
+  /**
+   * The fields of the request that an operator of the console may not set, such as one that names another actor.
+   *
+   * @generated from field: repeated string not_from_console = 7;
+   */
+  notFromConsole: string[];
 };
 
 /**
@@ -118,6 +125,13 @@ export declare type AccessJson = {
    * @generated from field: reelgate.access.v1.Role role = 6;
    */
   role?: RoleJson;
+
+  /**
+   * The fields of the request that an operator of the console may not set, such as one that names another actor.
+   *
+   * @generated from field: repeated string not_from_console = 7;
+   */
+  notFromConsole?: string[];
 };
 
 /**

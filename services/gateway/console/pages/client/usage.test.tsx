@@ -43,9 +43,13 @@ describe('the period', () => {
     expect([
       parsePeriod(new URLSearchParams('from=2026-01-01&to=2026-01-31'), NOW),
       parsePeriod(new URLSearchParams(), NOW),
+      parsePeriod(new URLSearchParams('to=2026-01-31'), NOW),
+      parsePeriod(new URLSearchParams('from=2026-01-01T07:00:00Z&to=soon'), NOW),
     ]).toEqual([
       { from: '2026-01-01', to: '2026-01-31' },
       { from: '2026-11-01', to: '2026-11-30' },
+      { from: '2026-01-02', to: '2026-01-31' },
+      { from: '2026-01-01', to: 'soon' },
     ]);
   });
 });

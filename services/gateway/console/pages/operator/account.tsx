@@ -8,7 +8,7 @@ import { PageTitle } from '../../parts/page-title.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import type { Column } from '../../parts/data-table.tsx';
-import { parseNanos, moneyText, AmountText } from '../../parts/number-text.tsx';
+import { AMOUNT_NANOS_MAX, parseNanos, moneyText, AmountText } from '../../parts/number-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { parsePeriod, toBounds } from '../../parts/period.ts';
 import type { Period } from '../../parts/period.ts';
@@ -169,7 +169,8 @@ function CreditForm({ account, canChange, onCredited }: CreditFormProps): VNode 
   const [isTried, setTried] = useState(false);
   const [isReviewed, setReviewed] = useState(false);
   const { currency } = account;
-  const isAmount = (parseNanos(normalizeAmount(filled.amount)) ?? 0n) !== 0n;
+  const nanos = parseNanos(normalizeAmount(filled.amount)) ?? 0n;
+  const isAmount = nanos !== 0n && nanos <= AMOUNT_NANOS_MAX && nanos >= -AMOUNT_NANOS_MAX;
   const isGood = isAmount && filled.reason.trim() !== '';
   const review = (event: SubmitEvent): void => {
     event.preventDefault();

@@ -80,7 +80,8 @@ export const booksWords = {
     creditTitle: (id: string) => `Credit ${id}`,
     amount: (currency: string) => `Amount in ${currency}`,
     amountHint: 'Such as 25 or 12.50. A negative amount takes money back.',
-    amountFault: 'must be a decimal other than zero, with at most 9 digits after the point, such as 12.50',
+    amountFault:
+      'must be a decimal other than zero, at most 1000000000, with at most 9 digits after the point, such as 12.50',
     review: 'Review the credit',
     confirmCredit: (amount: string) => `Credit ${amount}`,
     confirmDebit: (amount: string) => `Take back ${amount}`,

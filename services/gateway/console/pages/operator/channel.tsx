@@ -73,16 +73,17 @@ const ANSWERS: readonly Column<AnswerMinute>[] = [
 export function page({ params }: PageProps): VNode {
   const id = params['channelId'] ?? '';
   const view = useView<ChannelView>(`/channels/${encodeURIComponent(id)}`, TOPICS);
+  const acts = useCalls({}, TOPICS, toActCalls({ subject: id, limit: ACTS_SHOWN }));
   const records = useCalls({}, TOPICS, {
     failures: toCall('tasks.OperatorService/ListChannelFailures', { channel: id, limit: FAILURES_SHOWN }),
     notes: toCall('tasks.OperatorService/ListNotes', { subject: id }),
     queue: toCall('tasks.QueueService/ListQueue', {}),
-    ...toActCalls({ subject: id, limit: ACTS_SHOWN }),
   });
-  const { notes, failures, queue, ...acts } = records.data ?? {};
+  const { notes, failures, queue } = records.data ?? {};
   const onChanged = (): void => {
     view.refresh();
     records.refresh();
+    acts.refresh();
   };
   return (
     <>
@@ -101,7 +102,8 @@ export function page({ params }: PageProps): VNode {
             failures={failures?.failures}
             notes={notes?.notes}
             lanes={queue?.lanes.filter(({ channels }) => channels.some((one) => one.id === id))}
-            acts={listActs(acts, ACTS_SHOWN)}
+            acts={listActs(acts.data ?? {}, ACTS_SHOWN)}
+            isReading={records.data === undefined && records.error === undefined}
             onChanged={onChanged}
           />
         )}
@@ -119,10 +121,13 @@ export interface ChannelPageProps {
   /** The lanes that the channel serves, undefined if they cannot be read. */
   readonly lanes: readonly QueueLane[] | undefined;
   readonly acts: readonly Act[];
+  /** True until the failures, the notes and the lanes are read for the first time. */
+  readonly isReading?: boolean;
   readonly onChanged: () => void;
 }
 
-export function ChannelPage({ view, failures, notes, lanes, acts, onChanged }: ChannelPageProps): VNode {
+export function ChannelPage(props: ChannelPageProps): VNode {
+  const { view, failures, notes, lanes, acts, isReading = false, onChanged } = props;
   const { row, onlyFor, margins, contracts, canOperate, now } = view;
   const { channel, hour } = row;
   const minutes = hour?.minutes ?? [];
@@ -138,7 +143,7 @@ export function ChannelPage({ view, failures, notes, lanes, acts, onChanged }: C
         <ChannelCard row={row} canOperate={canOperate} onlyFor={onlyFor} onChanged={onChanged} isAlone />
         <div>
           <h2>{words.failures}</h2>
-          <Part of={failures}>
+          <Part of={failures} isReading={isReading}>
             {(rows: readonly Failure[]) => (
               <DataTable
                 caption={words.failures}
@@ -162,7 +167,7 @@ export function ChannelPage({ view, failures, notes, lanes, acts, onChanged }: C
       <h2>{words.latency}</h2>
       <Latency answers={listAnswers(minutes)} now={now} />
       <h2>{words.queue}</h2>
-      <Part of={lanes}>
+      <Part of={lanes} isReading={isReading}>
         {(rows: readonly QueueLane[]) => (
           <DataTable
             caption={words.queue}
@@ -192,9 +197,16 @@ export function ChannelPage({ view, failures, notes, lanes, acts, onChanged }: C
   );
 }
 
-/** A part of the page, or that it could not be read. */
-function Part<T>({ of, children }: { of: T | undefined; children: (part: T) => ComponentChildren }): VNode {
-  return of === undefined ? <p class="note">{words.unreadable}</p> : <>{children(of)}</>;
+interface PartProps<T> {
+  readonly of: T | undefined;
+  readonly isReading?: boolean;
+  readonly children: (part: T) => ComponentChildren;
+}
+
+/** A part of the page, or that it could not be read. It is empty while it is read. */
+function Part<T>({ of, isReading = false, children }: PartProps<T>): VNode | null {
+  if (of !== undefined) return <>{children(of)}</>;
+  return isReading ? null : <p class="note">{words.unreadable}</p>;
 }
 
 function Latency({ answers, now }: { answers: readonly AnswerMinute[]; now: number }): VNode {

@@ -7,7 +7,8 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Ago, At } from '../../parts/time.tsx';
 import { announce } from '../../state/announce.ts';
-import { toCall, useCalls, useRpc } from '../../state/calls.ts';
+import { readCalls, sendCall, toCall, useRpc } from '../../state/calls.ts';
+import { useRead } from '../../state/use-view.ts';
 import { operatorWords } from './operator-words.ts';
 import { describeFact, subjectHref } from './parts/act-list.tsx';
 import { toActCalls } from './parts/acts.ts';
@@ -17,15 +18,12 @@ import { reasonText } from './parts/queue-list.tsx';
 import { useOperator } from './parts/use-operator.ts';
 import { handOverWords } from './hand-over-words.ts';
 
+const TOPICS = ['attention', 'channels'] as const;
 const words = handOverWords.handOver;
 
 export function page(): VNode {
   const { name } = useOperator();
-  const view = useCalls(
-    { handOver: toCall('tasks.OperatorService/GetHandOver', {}) },
-    ['attention', 'channels'],
-    toActCalls({ limit: ACTS_READ }),
-  );
+  const view = useRead({ key: 'hand-over', read: ({ signal }) => readHandOver(signal) }, TOPICS);
   return (
     <>
       <PageTitle title={words.title} />
@@ -36,6 +34,12 @@ export function page(): VNode {
       </Loaded>
     </>
   );
+}
+
+/** The acts are read after the mark, so that none before the mark is left out. */
+async function readHandOver(signal: AbortSignal | undefined) {
+  const handOver = await sendCall(toCall('tasks.OperatorService/GetHandOver', {}), signal);
+  return { handOver, ...(await readCalls(toActCalls({ limit: ACTS_READ }), signal)) };
 }
 
 export interface HandOverPageProps {

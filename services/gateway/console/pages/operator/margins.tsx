@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import type { RpcAnswer } from '../../api/calls.ts';
 import type { PageProps } from '../../frame.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
@@ -14,7 +13,8 @@ import { Stats } from '../../parts/stats.tsx';
 import type { Stat } from '../../parts/stats.tsx';
 import { setQuery } from '../../state/address.ts';
 import { serverNow } from '../../state/server-clock.ts';
-import { toCall, useCalls } from '../../state/calls.ts';
+import { sendCall, toCall } from '../../state/calls.ts';
+import { useRead } from '../../state/use-view.ts';
 import { marginsWords as words } from './margins-words.ts';
 import { addUpMargins, toMarginsRequest } from './parts/margin-sums.ts';
 import type { CurrencyMargins, MarginSplit, MarginsView } from './parts/margin-sums.ts';
@@ -29,15 +29,20 @@ export function page({ query }: PageProps): VNode {
   const key = query.get('key') ?? '';
   const asked = new URLSearchParams({ ...period, split, ...(key === '' ? {} : { key }) });
   const question = { period, split, key };
-  const view = useCalls({ margins: toCall('billing.AccountService/GetMargins', toMarginsRequest(question)) });
-  const toView = (answer: RpcAnswer<'billing.AccountService/GetMargins'>): MarginsView =>
-    addUpMargins(question, answer, serverNow());
+  const view = useRead({
+    key: JSON.stringify(question),
+    // the answer belongs to this question, whatever the address says when it is drawn
+    read: async ({ signal }) => {
+      const call = toCall('billing.AccountService/GetMargins', toMarginsRequest(question));
+      return addUpMargins(question, await sendCall(call, signal), serverNow());
+    },
+  });
   return (
     <>
       <PageTitle title={words.title} back={{ href: '/console/money', name: words.back }} lead={words.lead} />
-      <MarginFilters period={period} split={split} view={view.data && toView(view.data.margins)} query={query} />
+      <MarginFilters period={period} split={split} view={view.data} query={query} />
       <Loaded view={view} shape={{ of: 'cards', count: 4 }}>
-        {({ margins }) => <MarginsReport view={toView(margins)} query={query} asked={asked} />}
+        {(margins) => <MarginsReport view={margins} query={query} asked={asked} />}
       </Loaded>
     </>
   );

@@ -75,6 +75,48 @@ describe('the actor of a call', () => {
   });
 });
 
+describe('an act is refused', () => {
+  const credit = { id: 'demo', amountNanos: '5', reason: 'invoice 7', requestId: 'credit-1234' };
+
+  test.each([
+    ['billing.AccountService/CreateToken', { accountId: 'demo', makerTokenId: 'token_1' }, 'maker_token_id'],
+    ['billing.AccountService/CreateToken', { accountId: 'demo', configuredLimits: {} }, 'configured_limits'],
+    ['billing.AccountService/RevokeToken', { id: 'token_1', revokerTokenId: 'token_1' }, 'revoker_token_id'],
+    ['billing.AccountService/VerifyLedger', { diagnosis: true }, 'diagnosis'],
+    ['billing.AccountService/CreditAccount', { ...credit, reason: ' ' }, 'reason'],
+    ['billing.AccountService/CreditAccount', { ...credit, requestId: '' }, 'request_id'],
+    ['billing.AccountService/UpdateTokenLimits', { id: 'token_1' }, 'reason'],
+  ])('%s with %j, which the record would not show as an act of the visitor', async (rpc, request, param) => {
+    const made: string[] = [];
+    const note = (name: string) => async () => {
+      made.push(name);
+      return {};
+    };
+    await start({
+      accounts: {
+        createToken: note('token'),
+        revokeToken: note('revoked'),
+        verifyLedger: note('verified'),
+        creditAccount: note('credited'),
+        updateTokenLimits: note('limits'),
+      },
+    });
+    const { json } = await pass('treasurer', [rpc, request]);
+
+    expect(json.answers).toMatchObject([{ refusal: { status: 400, error: { param } } }]);
+    expect(made).toEqual([]);
+  });
+
+  test('to a role that may not, and the log names the RPC and the person', async () => {
+    await start();
+    await pass('viewer', ['billing.AccountService/CreditAccount', credit]);
+
+    expect(JSON.stringify(console.gateway.warnings)).toMatch(
+      /billing\.AccountService\/CreditAccount.*viewer|viewer.*CreditAccount/,
+    );
+  });
+});
+
 describe('a call is refused', () => {
   test.each([
     ['tasks.OperatorService/AddNote', 'viewer', 'needs the role operator; viewer has the role viewer'],

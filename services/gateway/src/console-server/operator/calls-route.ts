@@ -1,18 +1,21 @@
-import { fromJson, toJson } from '@bufbuild/protobuf';
-import type { DescMethod, DescService, JsonValue, Message } from '@bufbuild/protobuf';
+import { fromJson, getOption, hasOption, toJson } from '@bufbuild/protobuf';
+import type { DescField, DescMethod, DescService, JsonValue, Message } from '@bufbuild/protobuf';
+import { reflect } from '@bufbuild/protobuf/reflect';
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
+import type { Problem } from '@reelgate/platform/problem';
 import { readAccessRule } from '@reelgate/platform/rpc/access';
 import type { CallOptions } from '@reelgate/platform/rpc/service';
 import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { assertJson } from '@reelgate/platform/rpc/strict-json';
 import { Role as WireRole } from '@reelgate/proto/access/v1/access';
+import { repeatable_with as repeatableWith } from '@reelgate/proto/rules/v1/rules';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
-import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import type { CallAnswers, PassedAnswer, PassedCall, Refusal } from '../../../console/api/calls.ts';
 import { withDeadline } from '../../clients/caller.ts';
 import type { OperatorClients } from '../../clients/gateway-clients.ts';
@@ -31,10 +34,17 @@ import { refuse } from '../../refusals.ts';
 /** No page reads more at once. */
 const CALLS_MAX = 12;
 const RPC_CHARACTERS_MAX = 128;
-/** Margins by account read every account, in parts. */
-const DEADLINE_MS = 25_000;
+/** The deadline of RPCs that read or change many accounts or tasks. Every other call has the default. */
+const SLOW_DEADLINE_MS = 25_000;
+const SLOW: ReadonlySet<string> = new Set([
+  ...['GetMargins', 'GetMoney', 'VerifyLedger'].map((name) => `billing.AccountService/${name}`),
+  'tasks.QueueService/CancelQueued',
+]);
 /** The field of a request that names the person who acts. The session fills it in. */
 const ACTOR = 'actor';
+/** The field of an act that says why, for the record. */
+const REASON = 'reason';
+const VISIBLE = /\S/;
 
 /** The role that a call needs, by the role of its contract; undefined for an RPC that the console does not pass. */
 const ROLES: Readonly<Record<WireRole, Role | undefined>> = deriveWords(WireRole);
@@ -101,7 +111,6 @@ function listPassedRpcs(clients: OperatorClients): ReadonlyMap<string, PassedRpc
   const served: readonly (readonly [service: DescService, client: object])[] = [
     [OperatorService, clients.tasks],
     [QueueService, clients.queue],
-    [WebhookService, clients.webhooks],
     [AccountService, clients.accounts],
     [BillingService, clients.billing],
     [UsageService, clients.usage],
@@ -134,12 +143,12 @@ async function passCall(
     const { role, method, call } = findRpc(rpcs, rpc);
     const operator = requireOperator(exchange);
     assertRole(operator, role);
-    const answer = await call(readRequest(method, request, operator), withDeadline(state, DEADLINE_MS));
+    const deadline = withDeadline(state, SLOW.has(rpc) ? SLOW_DEADLINE_MS : undefined);
+    const answer = await call(readRequest(method, request, operator), deadline);
     return { answer: toJson(method.output, answer, { alwaysEmitImplicit: true }) as object };
   } catch (thrown) {
     const problem = toProblem(thrown);
-    if (problem.kind === 'internal' || problem.kind === 'unavailable')
-      log.warn({ err: thrown, rpc, requestId: state.requestId }, 'a call of the console failed');
+    logRefusal(log, { rpc, isAct: isAct(rpcs.get(rpc)), problem, thrown, exchange });
     const { status, body } = toAnswer(problem, { path: exchange.path, requestId: state.requestId });
     return { refusal: { status, ...(body as Refusal) } };
   }
@@ -155,11 +164,58 @@ function findRpc(rpcs: ReadonlyMap<string, PassedRpc>, name: string): PassedRpc 
 }
 
 /** Reads the request of a call. The operator who is signed in is its actor, whatever it says. */
-function readRequest({ input }: DescMethod, request: object, { name }: SignedInOperator): Message {
+function readRequest(method: DescMethod, request: object, { name }: SignedInOperator): Message {
+  const { input } = method;
   assertJson(input, JSON.stringify(request));
   const hasActor = input.fields.some((field) => field.name === ACTOR);
-  return fromJson(input, {
+  const message = fromJson(input, {
     ...(request as Readonly<Record<string, JsonValue>>),
     ...(hasActor ? { [ACTOR]: name } : {}),
   });
+  assertAct(method, message);
+  return message;
+}
+
+/**
+ * Refuses an act that would leave less in the record than the acts of the pages: with a field that names another actor,
+ * without a reason, or without the id that makes a repeat harmless.
+ */
+function assertAct(method: DescMethod, message: Message): void {
+  const isSet = (field: DescField): boolean => reflect(method.input, message).isSet(field);
+  const find = (name: string): DescField | undefined => method.input.fields.find((field) => field.name === name);
+  for (const name of readAccessRule(method).notFromConsole) {
+    const field = find(name);
+    if (field !== undefined && isSet(field))
+      throw refuse('invalid_request', { field: name, message: 'is not for the console; leave it out' });
+  }
+  if (!isAct({ method })) return;
+  const reason = find(REASON);
+  const why: unknown = reason && reflect(method.input, message).get(reason);
+  if (typeof why === 'string' && !VISIBLE.test(why))
+    throw refuse('invalid_request', { field: REASON, message: 'must say why, with at least one visible character' });
+  const repeatable = hasOption(method, repeatableWith) ? find(getOption(method, repeatableWith)) : undefined;
+  if (repeatable !== undefined && !isSet(repeatable))
+    throw refuse('invalid_request', { field: repeatable.name, message: 'is required, so that a repeat is harmless' });
+}
+
+/** Reports whether an RPC changes something. */
+function isAct(rpc: Pick<PassedRpc, 'method'> | undefined): boolean {
+  return rpc !== undefined && rpc.method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+}
+
+interface RefusedCall {
+  readonly rpc: string;
+  readonly isAct: boolean;
+  readonly problem: Problem;
+  readonly thrown: unknown;
+  readonly exchange: Exchange;
+}
+
+/** A failed call and a refused act have a line with the RPC and the person, because the request itself succeeds. */
+function logRefusal(log: Log, { rpc, isAct: isOfAct, problem, thrown, exchange }: RefusedCall): void {
+  const { requestId, operator } = exchange.state;
+  const fields = { rpc, operator: operator?.name, reason: problem.reason, requestId };
+  if (problem.kind === 'internal') log.error({ ...fields, err: thrown }, 'a call of the console failed');
+  else if (problem.kind === 'unavailable') log.warn({ ...fields, err: thrown }, 'a call of the console failed');
+  else if (isOfAct) log.warn(fields, 'an act at the console was refused');
 }

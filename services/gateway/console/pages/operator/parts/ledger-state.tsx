@@ -20,7 +20,7 @@ export interface LedgerStateProps {
 
 /** Shows the outcome of the last check of the ledger, and a way to check it now. */
 export function LedgerState({ check, canVerify, onVerified }: LedgerStateProps): VNode {
-  const { act, isBusy, fault } = useRpc('billing.AccountService/VerifyLedger', ({ ok }) => {
+  const { act, isBusy, fault, answer } = useRpc('billing.AccountService/VerifyLedger', ({ ok }) => {
     announce(ok ? words.passed : words.failed);
     onVerified();
   });
@@ -28,6 +28,7 @@ export function LedgerState({ check, canVerify, onVerified }: LedgerStateProps):
     <section class="card">
       <h2>{words.ledger}</h2>
       {check === undefined ? <p class="quiet">{words.neverChecked}</p> : <Check check={check} />}
+      {answer === undefined || answer.ok || check?.ok === false ? null : <Faults faults={answer.faults} />}
       <div class="actions">
         <button
           type="button"
@@ -60,13 +61,17 @@ function Check({ check: { ok, at = '', tookMs, entries, faults, actor } }: { che
         <Ago at={readTime(at)} />
         {words.checkFacts(actor, Number(entries), spanText(Number(tookMs)))}
       </p>
-      {faults.length === 0 ? null : (
-        <ul class="error-text">
-          {faults.map((fault) => (
-            <li key={fault}>{fault}</li>
-          ))}
-        </ul>
-      )}
+      <Faults faults={faults} />
     </>
+  );
+}
+
+function Faults({ faults }: { faults: readonly string[] }): VNode | null {
+  return faults.length === 0 ? null : (
+    <ul class="error-text">
+      {faults.map((fault) => (
+        <li key={fault}>{fault}</li>
+      ))}
+    </ul>
   );
 }

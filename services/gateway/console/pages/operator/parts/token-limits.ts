@@ -1,5 +1,5 @@
 import type { RpcAnswer, RpcRequest } from '../../../api/calls.ts';
-import { formatDecimal, parseNanos } from '../../../parts/number-text.tsx';
+import { AMOUNT_NANOS_MAX, formatDecimal, parseNanos } from '../../../parts/number-text.tsx';
 import { booksWords } from '../books-words.ts';
 
 const words = booksWords.tokens;
@@ -36,7 +36,7 @@ export function readLimits(texts: LimitTexts): { readonly values: LimitValues; r
   const faults: Partial<Record<keyof LimitTexts, string>> = {};
   const limit = texts.limit.trim();
   const nanos = parseNanos(limit) ?? 0n;
-  if (limit !== '' && nanos <= 0n) faults.limit = words.limitFault;
+  if (limit !== '' && (nanos <= 0n || nanos > AMOUNT_NANOS_MAX)) faults.limit = words.limitFault;
   for (const name of COUNT_NAMES) {
     const text = texts[name].trim();
     if (/^[1-9]\d{0,8}$/.test(text)) counts[name] = Number(text);
