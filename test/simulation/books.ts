@@ -8,7 +8,7 @@ import type { ShownTask } from '../harness/records.ts';
 const PAGE = 1000;
 const LOOK_MS = 500;
 const ENDED: ReadonlySet<string> = new Set(['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED']);
-const MARK = /\[mark:(\w+)\]/;
+const MARK = /\[mark:([\w-]+)\]/;
 /** In cents per second. */
 const PRICE: Readonly<Record<string, number>> = { '768P': 8, '2K': 13 };
 

@@ -1,7 +1,6 @@
 import type { VNode } from 'preact';
-import { setQuery } from '../state/address.ts';
-import { serverNow } from '../state/server-clock.ts';
-import { useDraft } from '../state/use-draft.ts';
+import { setQuery, useDraft } from '../state/address.ts';
+import { serverNow } from '../state/api.ts';
 import { resolvePreset } from './period.ts';
 import type { Period, Preset } from './period.ts';
 

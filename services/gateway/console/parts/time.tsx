@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { serverNow } from '../state/server-clock.ts';
+import { serverNow } from '../state/api.ts';
 import { words } from '../words.ts';
 
 const SECOND_MS = 1000;

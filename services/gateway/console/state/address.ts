@@ -1,5 +1,23 @@
 import { useEffect, useState } from 'preact/hooks';
-import { toBrowserPath, toOwnPath } from './root.ts';
+
+/** The files of the console lie below `/console/a/`, behind the prefix of a proxy. */
+const FILES = /^(.*)\/console\/a\/[^/]+\//;
+const root = readRoot(import.meta.url);
+
+/** Returns the prefix of a proxy from the address of a file of the console; empty if there is none. */
+function readRoot(file: string): string {
+  return FILES.exec(new URL(file).pathname)?.[1] ?? '';
+}
+
+/** Puts the prefix before a path of this service, such as `/console/tasks`, for the browser. */
+export function toBrowserPath(path: string): string {
+  return root + path;
+}
+
+/** Takes the prefix off a path of the browser. */
+function toOwnPath(path: string): string {
+  return path.startsWith(`${root}/`) ? path.slice(root.length) : path;
+}
 
 const CHANGED = 'reelgate:address';
 const OWN_LINKS = `a[href^="${toBrowserPath('/console')}"]`;
@@ -68,4 +86,18 @@ function isForPage(link: HTMLAnchorElement): boolean {
 
 function isPlainClick(event: MouseEvent): boolean {
   return !event.defaultPrevented && event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey;
+}
+
+/**
+ * Keeps what is typed into a field whose value stands in the address until it is applied. The list below the field is
+ * drawn again with each change of a task, and Preact then gives the field its value back. Another value in the address
+ * replaces what was typed for good.
+ */
+export function useDraft(value: string): readonly [string, (typed: string) => void] {
+  const [draft, setDraft] = useState({ value, typed: value });
+  const keep = (typed: string): void => {
+    setDraft({ value, typed });
+  };
+  if (draft.value !== value) keep(value);
+  return [draft.value === value ? draft.typed : value, keep];
 }

@@ -1,6 +1,6 @@
 import type { Refusal } from '../api/calls.ts';
 import { words } from '../words.ts';
-import { toBrowserPath } from './root.ts';
+import { toBrowserPath } from './address.ts';
 
 type Plain = (message: string) => string;
 const PLAIN: Readonly<Partial<Record<string, Plain>>> = words.faults;
@@ -108,4 +108,17 @@ export function plainMessage({ code, message }: { readonly code: string; readonl
 export function newRequestKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
   return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** The time by which the clock of the service is ahead of the browser's. */
+let aheadMs = 0;
+
+/** Takes over the clock of an answer. */
+export function setServerClock(now: number): void {
+  aheadMs = now - Date.now();
+}
+
+/** The time of the service, in milliseconds since 1970. The browser's clock may be wrong. */
+export function serverNow(): number {
+  return Date.now() + aheadMs;
 }

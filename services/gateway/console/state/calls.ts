@@ -1,6 +1,5 @@
 import type { CallAnswers, PassedCalls, RpcAnswer, RpcName, RpcRequest } from '../api/calls.ts';
-import { api, toApiError } from './api.ts';
-import { setServerClock } from './server-clock.ts';
+import { api, toApiError, setServerClock } from './api.ts';
 import { useSending } from './use-act.ts';
 import type { ActState } from './use-act.ts';
 import { useRead } from './use-view.ts';

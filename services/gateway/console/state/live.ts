@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Change, Topic } from '../api/stream.ts';
-import { toBrowserPath } from './root.ts';
+import { toBrowserPath } from './address.ts';
 import { currentOutage, doubtServer, watchOutage } from './outage.ts';
 
 const POLL_MS = 5000;

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { serverNow } from './server-clock.ts';
+import { serverNow } from './api.ts';
 
 /** A read that failed because no answer came or the server has a fault. */
 export interface FailedRead {

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useLiveSwitch, isLivePaused } from './live.ts';
-import { serverNow } from './server-clock.ts';
+import { serverNow } from './api.ts';
 import { currentOutage } from './outage.ts';
 
 /** An attempt takes a moment. What is still due then is read again after as long. */

@@ -1,11 +1,10 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Topic } from '../api/stream.ts';
-import { api, asApiError } from './api.ts';
+import { api, asApiError, serverNow, setServerClock } from './api.ts';
 import type { ApiError, Call } from './api.ts';
 import { useLive } from './live.ts';
 import { currentOutage, forgetReader, isOutage, noteAnswer, noteFailure, useRetry } from './outage.ts';
 import type { Reader } from './outage.ts';
-import { serverNow, setServerClock } from './server-clock.ts';
 
 export interface View<T> {
   /** The data that was read last; undefined before the first read. */

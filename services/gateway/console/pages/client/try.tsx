@@ -12,7 +12,7 @@ import { formatDecimal, moneyText, parseNanos } from '../../parts/number-text.ts
 import { TextField } from '../../parts/text-field.tsx';
 import { useMe } from '../../state/door.ts';
 import { readKept, writeKept } from '../../state/kept-values.ts';
-import { useDraft } from '../../state/use-draft.ts';
+import { useDraft } from '../../state/address.ts';
 import { words as common } from '../../words.ts';
 import { tryWords as words } from './try-words.ts';
 import { useEstimate } from './parts/estimate.ts';

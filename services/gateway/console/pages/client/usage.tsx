@@ -13,7 +13,7 @@ import { parsePeriod } from '../../parts/period.ts';
 import type { Period } from '../../parts/period.ts';
 import { SelectField } from '../../parts/select-field.tsx';
 import { setQuery } from '../../state/address.ts';
-import { serverNow } from '../../state/server-clock.ts';
+import { serverNow } from '../../state/api.ts';
 import { useView } from '../../state/use-view.ts';
 import { nameSeries } from './parts/name-series.ts';
 import { UsageChart, seriesClass } from './parts/usage-chart.tsx';

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { RpcAnswer } from '../../api/calls.ts';
 import type { PageProps } from '../../frame.tsx';
-import { newRequestKey } from '../../state/api.ts';
+import { newRequestKey, serverNow } from '../../state/api.ts';
 import { formatNanos, readTime, requireValue, toEnumName, toMoney } from '../../parts/contract-values.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
@@ -17,16 +17,15 @@ import type { Stat } from '../../parts/stats.tsx';
 import { At } from '../../parts/time.tsx';
 import { announce } from '../../state/announce.ts';
 import { toCall, useCalls, useRpc } from '../../state/calls.ts';
-import { serverNow } from '../../state/server-clock.ts';
 import { readFree } from './accounts.tsx';
 import { operatorWords } from './operator-words.ts';
 import { booksWords } from './books-words.ts';
 import { ActList } from './parts/act-list.tsx';
-import type { Act } from './parts/acts.ts';
-import { ReasonField } from './parts/reason-field.tsx';
+import type { Act } from './parts/act-list.tsx';
+import { ReasonField } from './parts/text-field.tsx';
 import { Statement } from './parts/statement.tsx';
 import { TokenSection } from './parts/token-section.tsx';
-import type { Account, Token } from './parts/token-limits.ts';
+import type { Account, Token } from './parts/limit-fields.tsx';
 import { useOperator } from './parts/use-operator.ts';
 
 /** Maximum characters of a reason that the books keep. */

@@ -16,7 +16,7 @@ import { moveByKey } from './parts/queue.ts';
 import { useDesk } from './parts/use-desk.ts';
 import type { Desk } from './parts/use-desk.ts';
 import { useOperator } from './parts/use-operator.ts';
-import { useKeys, useShortcutSwitch } from './parts/use-shortcuts.ts';
+import { useKeys, useShortcutSwitch } from './parts/status-bar.tsx';
 import { attentionWords } from './attention-words.ts';
 import { operatorWords } from './operator-words.ts';
 

@@ -12,7 +12,7 @@ import { SelectField } from '../../parts/select-field.tsx';
 import { Stats } from '../../parts/stats.tsx';
 import type { Stat } from '../../parts/stats.tsx';
 import { setQuery } from '../../state/address.ts';
-import { serverNow } from '../../state/server-clock.ts';
+import { serverNow } from '../../state/api.ts';
 import { sendCall, toCall } from '../../state/calls.ts';
 import { useRead } from '../../state/use-view.ts';
 import { marginsWords as words } from './margins-words.ts';

@@ -9,7 +9,7 @@ import { formatCount } from '../../parts/number-text.tsx';
 import { parsePeriod, toBounds } from '../../parts/period.ts';
 import type { Period } from '../../parts/period.ts';
 import { toCall, useCalls } from '../../state/calls.ts';
-import { serverNow } from '../../state/server-clock.ts';
+import { serverNow } from '../../state/api.ts';
 import { booksWords } from './books-words.ts';
 import { FilterForm } from './parts/filter-form.tsx';
 import type { FilterField } from './parts/filter-form.tsx';

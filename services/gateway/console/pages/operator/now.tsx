@@ -9,9 +9,8 @@ import { announce } from '../../state/announce.ts';
 import { useCalls } from '../../state/calls.ts';
 import { useView } from '../../state/use-view.ts';
 import { workWords } from './work-words.ts';
-import { ActList } from './parts/act-list.tsx';
-import { listActs, toActCalls } from './parts/acts.ts';
-import type { Act } from './parts/acts.ts';
+import { ActList, listActs, toActCalls } from './parts/act-list.tsx';
+import type { Act } from './parts/act-list.tsx';
 import { FaultPictures } from './parts/fault-pictures.tsx';
 import { hourText } from './parts/hour-text.ts';
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Endpoint } from '../../../api/webhooks.ts';
-import { serverNow } from '../../../state/server-clock.ts';
+import { serverNow } from '../../../state/api.ts';
 import { useAct } from '../../../state/use-act.ts';
 import { readTime } from '../../../parts/contract-values.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Token } from '../../../api/tokens.ts';
-import { serverNow } from '../../../state/server-clock.ts';
+import { serverNow } from '../../../state/api.ts';
 import { DataTable } from '../../../parts/data-table.tsx';
 import type { Column } from '../../../parts/data-table.tsx';
 import { describeQueue } from '../../../parts/queue-fields.tsx';

@@ -5,7 +5,7 @@ import { BarChart } from '../../../parts/bar-chart.tsx';
 import { COLOURS } from '../../../parts/bar-picture.tsx';
 import type { PictureData } from '../../../parts/bar-picture.tsx';
 import { moneyText, sumDecimals } from '../../../parts/number-text.tsx';
-import { serverNow } from '../../../state/server-clock.ts';
+import { serverNow } from '../../../state/api.ts';
 import { usageWords } from '../usage-words.ts';
 import { buildChart } from './chart-data.ts';
 import type { ChartData } from './chart-data.ts';

@@ -11,7 +11,7 @@ import { operatorWords } from '../operator-words.ts';
 import type { AttentionRow } from './attention-rows.ts';
 import { confirmBatchText, sumDecisions, sumText } from './consequence.ts';
 import { reasonText } from './queue-list.tsx';
-import { ReasonField } from './reason-field.tsx';
+import { ReasonField } from './text-field.tsx';
 
 const words = attentionWords.attention;
 const NONE = '–';

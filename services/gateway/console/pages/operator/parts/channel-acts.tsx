@@ -8,7 +8,7 @@ import { workWords } from '../work-words.ts';
 import { SelectField } from '../../../parts/select-field.tsx';
 import { localText, spanText } from '../../../parts/time.tsx';
 import { channelWords } from '../channel-words.ts';
-import { ReasonField } from './reason-field.tsx';
+import { ReasonField } from './text-field.tsx';
 import { useAct } from '../../../state/use-act.ts';
 
 const words = workWords.channels;

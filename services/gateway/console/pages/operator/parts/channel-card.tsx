@@ -4,7 +4,7 @@ import type { ChannelHour, ChannelRow } from '../../../api/operator-channels.ts'
 import { Sparkline } from '../../../parts/sparkline.tsx';
 import { Ago, spanText } from '../../../parts/time.tsx';
 import { readTime } from '../../../parts/contract-values.ts';
-import { serverNow } from '../../../state/server-clock.ts';
+import { serverNow } from '../../../state/api.ts';
 import { countAttempts, sumLastHour } from './channel-hour.ts';
 import { hourText } from './hour-text.ts';
 import { workWords } from '../work-words.ts';

@@ -7,7 +7,7 @@ import { operatorWords } from '../operator-words.ts';
 import { readDecision } from './attention-rows.ts';
 import type { AttentionRow, Decision, MadeDecision } from './attention-rows.ts';
 import { confirmText, consequenceText } from './consequence.ts';
-import { ReasonField } from './reason-field.tsx';
+import { ReasonField } from './text-field.tsx';
 import { useAct } from '../../../state/use-act.ts';
 
 const words = attentionWords.attention;

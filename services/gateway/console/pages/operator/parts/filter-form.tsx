@@ -1,6 +1,5 @@
 import type { VNode } from 'preact';
-import { setQuery } from '../../../state/address.ts';
-import { useDraft } from '../../../state/use-draft.ts';
+import { setQuery, useDraft } from '../../../state/address.ts';
 import { FilterBar } from '../../../parts/filter-bar.tsx';
 import { LineInput } from '../../../parts/line-input.tsx';
 import { operatorWords } from '../operator-words.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Act } from './acts.ts';
+import type { Act } from './act-list.tsx';
 import { ACTS_READ, listEntries } from './hand-over-entries.ts';
 import type { HandOver } from './hand-over-entries.ts';
 

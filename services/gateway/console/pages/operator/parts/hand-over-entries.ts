@@ -1,7 +1,7 @@
 import type { RpcAnswer } from '../../../api/calls.ts';
 import { readTime } from '../../../parts/contract-values.ts';
-import { mergeActs } from './acts.ts';
-import type { Act, ActAnswers } from './acts.ts';
+import { mergeActs } from './act-list.tsx';
+import type { Act, ActAnswers } from './act-list.tsx';
 
 /** The most acts of each service that are read. */
 export const ACTS_READ = 200;

@@ -6,7 +6,7 @@ import { booksWords } from '../books-words.ts';
 import { LimitFields } from './limit-fields.tsx';
 import type { NewTokenTexts } from './new-token.ts';
 import { TextField } from './text-field.tsx';
-import type { LimitFaults } from './token-limits.ts';
+import type { LimitFaults } from './limit-fields.tsx';
 
 const words = booksWords.tokens;
 const RIGHTS = Object.keys(words.right) as Right[];

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { NEW_TOKEN, readNewToken } from './new-token.ts';
-import { toLimitTexts } from './token-limits.ts';
+import { toLimitTexts } from './limit-fields.tsx';
 
 const limits = toLimitTexts({});
 

@@ -2,8 +2,8 @@ import type { RpcRequest } from '../../../api/calls.ts';
 import type { Right, TokenQueue } from '../../../api/tokens.ts';
 import { toEnumName } from '../../../parts/contract-values.ts';
 import { DEFAULT_QUEUE } from '../../../parts/queue-fields.tsx';
-import { readLimits, toLimitTexts } from './token-limits.ts';
-import type { LimitFaults, LimitTexts } from './token-limits.ts';
+import { readLimits, toLimitTexts } from './limit-fields.tsx';
+import type { LimitFaults, LimitTexts } from './limit-fields.tsx';
 
 type NewToken = Omit<RpcRequest<'billing.AccountService/CreateToken'>, 'accountId'>;
 

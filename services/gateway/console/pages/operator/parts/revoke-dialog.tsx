@@ -7,7 +7,7 @@ import { MadeChoice } from '../../../parts/made-choice.tsx';
 import { operatorWords } from '../operator-words.ts';
 import { booksWords } from '../books-words.ts';
 import { labelToken } from '../../../parts/token-tree.tsx';
-import type { Account, Token } from './token-limits.ts';
+import type { Account, Token } from './limit-fields.tsx';
 
 const words = booksWords.tokens;
 

@@ -17,14 +17,13 @@ import { useRpc } from '../../../state/calls.ts';
 import { words as commonWords } from '../../../words.ts';
 import { operatorWords } from '../operator-words.ts';
 import { booksWords } from '../books-words.ts';
-import { LimitFields } from './limit-fields.tsx';
+import { LimitFields, COUNT_NAMES, readLimits, toLimitTexts } from './limit-fields.tsx';
 import { loadLater } from '../../../parts/load-later.tsx';
 import type { NewTokenFieldsProps } from './new-token-fields.tsx';
 import { NEW_TOKEN, readNewToken, toWireQueue } from './new-token.ts';
-import { ReasonField } from './reason-field.tsx';
+import { ReasonField } from './text-field.tsx';
 import type { RevokeDialogProps, TokenDialogProps } from './revoke-dialog.tsx';
-import { COUNT_NAMES, readLimits, toLimitTexts } from './token-limits.ts';
-import type { Account, Token } from './token-limits.ts';
+import type { Account, Token } from './limit-fields.tsx';
 
 const words = booksWords.tokens;
 const RevokeDialog = loadLater<RevokeDialogProps>(() =>

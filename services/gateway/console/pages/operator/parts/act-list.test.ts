@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { listActs, mergeActs, readDetail } from './acts.ts';
-import type { Act } from './acts.ts';
+import { listActs, mergeActs, readDetail } from './act-list.tsx';
+import type { Act } from './act-list.tsx';
 
 const act = (id: string, action: string): Act => ({
   ...{ id, action, actor: 'ada', subject: 'one', reason: '', detailJson: '' },
