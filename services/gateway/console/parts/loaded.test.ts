@@ -60,3 +60,15 @@ test('a refusal that is no outage is told beside what was read, which is not old
   expect(drawn).toContain('role="alert"');
   expect(drawn).toContain('<div class="loaded"><p>news</p></div>');
 });
+
+test('a page of two views is drawn once both are read or refused, so it does not move', () => {
+  const drawAlongside = (other: Pick<View<unknown>, 'data' | 'error'>): string =>
+    renderToString(
+      h(Loaded<string>, { view: view({ data: 'news' }), alongside: [other], children: (data) => h('p', {}, data) }),
+    );
+
+  expect(drawAlongside({ data: undefined, error: undefined })).toContain('Loading');
+  expect(drawAlongside({ data: undefined, error: undefined })).not.toContain('news');
+  expect(drawAlongside({ data: {}, error: undefined })).toContain('<p>news</p>');
+  expect(drawAlongside({ data: undefined, error: error(403) })).toContain('<p>news</p>');
+});

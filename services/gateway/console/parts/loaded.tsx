@@ -9,6 +9,8 @@ import { clockText } from './time.tsx';
 
 export interface LoadedProps<T> {
   readonly view: View<T>;
+  /** Views of the same page. Nothing is drawn until each is read or refused, so the page does not move. */
+  readonly alongside?: readonly Pick<View<unknown>, 'data' | 'error'>[];
   /** The form of what will be drawn, shown while it is read. */
   readonly shape?: SkeletonProps;
   readonly children: (data: T) => VNode;
@@ -18,15 +20,17 @@ export interface LoadedProps<T> {
  * Draws a view once it is read. A failed refresh is told above what was read before, an outage in the banner of the
  * page: what was read before it is marked as old.
  */
-export function Loaded<T>({ view, shape = {}, children }: LoadedProps<T>): VNode {
-  const { data, error, refresh } = view;
+export function Loaded<T>({ view, alongside = [], shape = {}, children }: LoadedProps<T>): VNode {
+  const { error, refresh } = view;
+  const isWhole = alongside.every((other) => other.data !== undefined || other.error !== undefined);
+  const data = isWhole ? view.data : undefined;
   const isSilent = useOutage()?.kind === 'silent';
   const isOut = isSilent || (error !== undefined && isOutage(error));
   return (
     <>
       {error === undefined || isOut ? null : <Refusal error={error} retry={refresh} />}
       {data === undefined ? (
-        <NothingRead isOut={isOut} view={view} shape={shape} />
+        <NothingRead isOut={isOut} view={isWhole ? view : { ...view, isLoading: true }} shape={shape} />
       ) : (
         <>
           {isOut ? <OldMark readAt={view.readAt} /> : null}

@@ -94,7 +94,7 @@ export function page({ params }: PageProps): VNode {
         }
         back={{ href: '/console/channels', name: words.back }}
       />
-      <Loaded view={view}>
+      <Loaded view={view} alongside={[records, acts]}>
         {(channel) => (
           <ChannelPage
             view={channel}
@@ -102,7 +102,6 @@ export function page({ params }: PageProps): VNode {
             notes={notes?.notes}
             lanes={queue?.lanes.filter(({ channels }) => channels.some((one) => one.id === id))}
             acts={listActs(acts.data ?? {}, ACTS_SHOWN)}
-            isReading={records.data === undefined && records.error === undefined}
             onChanged={onChanged}
           />
         )}
@@ -120,13 +119,11 @@ export interface ChannelPageProps {
   /** The lanes that the channel serves, undefined if they cannot be read. */
   readonly lanes: readonly QueueLane[] | undefined;
   readonly acts: readonly Act[];
-  /** True until the failures, the notes and the lanes are read for the first time. */
-  readonly isReading?: boolean;
   readonly onChanged: () => void;
 }
 
 export function ChannelPage(props: ChannelPageProps): VNode {
-  const { view, failures, notes, lanes, acts, isReading = false, onChanged } = props;
+  const { view, failures, notes, lanes, acts, onChanged } = props;
   const { row, onlyFor, margins, contracts, canOperate, now } = view;
   const { channel, hour } = row;
   const minutes = hour?.minutes ?? [];
@@ -142,7 +139,7 @@ export function ChannelPage(props: ChannelPageProps): VNode {
         <ChannelCard row={row} canOperate={canOperate} onlyFor={onlyFor} onChanged={onChanged} isAlone />
         <div>
           <h2>{words.failures}</h2>
-          <Part of={failures} isReading={isReading}>
+          <Part of={failures}>
             {(rows: readonly Failure[]) => (
               <DataTable
                 caption={words.failures}
@@ -166,7 +163,7 @@ export function ChannelPage(props: ChannelPageProps): VNode {
       <h2>{words.latency}</h2>
       <Latency answers={listAnswers(minutes)} now={now} />
       <h2>{words.queue}</h2>
-      <Part of={lanes} isReading={isReading}>
+      <Part of={lanes}>
         {(rows: readonly QueueLane[]) => (
           <DataTable
             caption={words.queue}
@@ -198,14 +195,13 @@ export function ChannelPage(props: ChannelPageProps): VNode {
 
 interface PartProps<T> {
   readonly of: T | undefined;
-  readonly isReading?: boolean;
   readonly children: (part: T) => ComponentChildren;
 }
 
-/** A part of the page, or that it could not be read. It is empty while it is read. */
-function Part<T>({ of, isReading = false, children }: PartProps<T>): VNode | null {
+/** A part of the page, or that it could not be read. */
+function Part<T>({ of, children }: PartProps<T>): VNode {
   if (of !== undefined) return <>{children(of)}</>;
-  return isReading ? null : <p class="note">{words.unreadable}</p>;
+  return <p class="note">{words.unreadable}</p>;
 }
 
 function Latency({ answers, now }: { answers: readonly AnswerMinute[]; now: number }): VNode {

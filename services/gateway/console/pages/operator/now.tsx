@@ -37,7 +37,9 @@ export function page(): VNode {
   return (
     <>
       <PageTitle title={words.title} />
-      <Loaded view={view}>{(now) => <NowView now={now} acts={listActs(acts.data ?? {}, ACTS_SHOWN)} />}</Loaded>
+      <Loaded view={view} alongside={[acts]}>
+        {(now) => <NowView now={now} acts={listActs(acts.data ?? {}, ACTS_SHOWN)} />}
+      </Loaded>
     </>
   );
 }

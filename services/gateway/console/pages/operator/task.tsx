@@ -60,7 +60,7 @@ export function page({ params }: PageProps): VNode {
           </>
         }
       />
-      <Loaded view={view}>
+      <Loaded view={view} alongside={[records]}>
         {(task) => (
           <TaskView
             view={task}
