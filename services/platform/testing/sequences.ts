@@ -72,9 +72,10 @@ export async function runToOutcome(call: () => unknown): Promise<Outcome> {
 
 /** The outcome as a story tells it. */
 export function describeOutcome(outcome: Outcome): string {
-  return JSON.stringify(outcome, (_member, value: unknown) =>
-    value instanceof Set || value instanceof Map ? [...value] : value,
-  );
+  return JSON.stringify(outcome, (_member, value: unknown) => {
+    if (typeof value === 'bigint') return `${value}n`;
+    return value instanceof Set || value instanceof Map ? [...value] : value;
+  });
 }
 
 /** SQLite and PostgreSQL say it in words of their own. */

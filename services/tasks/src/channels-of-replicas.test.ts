@@ -137,10 +137,10 @@ describeWith(postgresServer, 'a pause at one of two replicas', (postgres) => {
 
     const { minutes, channels, unfinished } = await next.operator.getActivity({});
     expect(minutes).toMatchObject([
-      { created: 2n, refused: 1n, refusedByClient: 0n, refusedByUpstream: 1n, refusedByUs: 0n },
+      { created: 2, refused: 1, refusedByClient: 0, refusedByUpstream: 1, refusedByUs: 0 },
     ]);
-    expect(channels).toMatchObject([{ channel: 'main', minutes: [{ accepted: 2n, refused: 0n }], lastError: '' }]);
-    expect(unfinished).toBe(2n);
+    expect(channels).toMatchObject([{ channel: 'main', minutes: [{ accepted: 2, refused: 0 }], lastError: '' }]);
+    expect(unfinished).toBe(2);
   });
 });
 
