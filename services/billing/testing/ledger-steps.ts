@@ -256,7 +256,10 @@ export const drawLedgerSteps = fc.commands(
       .map((given) => endCall(...given)),
     // even, so that the half of a price is whole
     fc.option(fc.constantFrom(0n, 2n, 4n), { nil: undefined }).map(price),
-    fc.bigInt({ min: -20n, max: 50n }).map(credit),
+    fc
+      .bigInt({ min: -20n, max: 50n })
+      .filter((amount) => amount !== 0n)
+      .map(credit),
   ],
   { maxCommands: 40, size: 'max' },
 );
