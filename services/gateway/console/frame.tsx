@@ -143,9 +143,7 @@ export function titleCount(waiting: WaitingNow, queue: NamedQueue | undefined): 
 
 function Announcer(): VNode {
   const [text, setText] = useState('');
-  useEffect(() => {
-    speakThrough(setText);
-  }, []);
+  useEffect(() => speakThrough(setText), []);
   return (
     <div class="spoken" role="status" aria-live="polite">
       {text}
@@ -210,9 +208,7 @@ function useTitle(main: { readonly current: HTMLElement | null }, path: string |
     // a page can know its name only once it is read
     const named = new MutationObserver(name);
     named.observe(content, { childList: true, subtree: true, characterData: true });
-    return () => {
-      named.disconnect();
-    };
+    return () => named.disconnect();
   }, [path, count]);
 }
 
@@ -255,12 +251,7 @@ function SignOut({ onSignedOut }: { onSignedOut: (notice: string) => void }): VN
       <button type="button" onClick={() => void end('/session')}>
         {words.signOut}
       </button>
-      <button
-        type="button"
-        onClick={() => {
-          setAsking(true);
-        }}
-      >
+      <button type="button" onClick={() => setAsking(true)}>
         {words.signOutEverywhere.title}
       </button>
       {isAsking ? (
@@ -270,9 +261,7 @@ function SignOut({ onSignedOut }: { onSignedOut: (notice: string) => void }): VN
           cancel={words.signOutEverywhere.cancel}
           isDanger
           onConfirm={() => void end('/sessions')}
-          onCancel={() => {
-            setAsking(false);
-          }}
+          onCancel={() => setAsking(false)}
         >
           <p>{words.signOutEverywhere.means}</p>
         </ConfirmDialog>

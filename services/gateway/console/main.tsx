@@ -74,9 +74,7 @@ function Console<S extends Someone>({ door }: { door: ConsoleDoor<S> }): VNode {
     });
   }, [arrive]);
   useEffect(() => {
-    onSignedOut(() => {
-      setStanding(SIGNED_OUT);
-    });
+    onSignedOut(() => setStanding(SIGNED_OUT));
     ask();
   }, [ask]);
   useRetry(standing instanceof ApiError ? failures : 0, ask);
@@ -95,13 +93,7 @@ function Console<S extends Someone>({ door }: { door: ConsoleDoor<S> }): VNode {
   if ('notice' in standing) return <SignIn door={door.signIn} notice={standing.notice} onSignedIn={arrive} />;
   return (
     <VisitorContext.Provider value={{ door: door.name, me: standing.me } as Visitor}>
-      <Frame
-        door={door}
-        me={standing.me}
-        onSignedOut={(notice) => {
-          setStanding({ notice });
-        }}
-      />
+      <Frame door={door} me={standing.me} onSignedOut={(notice) => setStanding({ notice })} />
     </VisitorContext.Provider>
   );
 }

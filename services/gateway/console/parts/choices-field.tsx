@@ -19,13 +19,7 @@ export function ChoicesField({ legend, options, chosen, onChange, fault = '' }: 
       <legend>{legend}</legend>
       {options.map(({ value, name }) => (
         <label key={value}>
-          <input
-            type="checkbox"
-            checked={chosen.includes(value)}
-            onChange={() => {
-              onChange(toggled(value));
-            }}
-          />
+          <input type="checkbox" checked={chosen.includes(value)} onChange={() => onChange(toggled(value))} />
           {name}
         </label>
       ))}

@@ -21,9 +21,7 @@ export function CopyButton({ text, what, label }: CopyButtonProps): VNode | null
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(text);
     setCopied(true);
-    setTimeout(() => {
-      setCopied(false);
-    }, SHOWN_MS);
+    setTimeout(() => setCopied(false), SHOWN_MS);
   };
   if (!HAS_CLIPBOARD) return null;
   return (

@@ -19,9 +19,7 @@ export function FilterBar({ setCount, children }: FilterBarProps): VNode {
         class="fold"
         aria-expanded={isOpen ? 'true' : 'false'}
         aria-controls={id}
-        onClick={() => {
-          setOpen(!isOpen);
-        }}
+        onClick={() => setOpen(!isOpen)}
       >
         {words.filters(setCount)}
       </button>

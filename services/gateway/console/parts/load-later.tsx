@@ -21,9 +21,7 @@ export function loadLater<P extends object>(load: () => Promise<ComponentType<P>
           known = { part };
           setStanding(known);
         },
-        () => {
-          setStanding({ isMissing: true });
-        },
+        () => setStanding({ isMissing: true }),
       );
     }, []);
     if (Part !== undefined) return <Part {...props} />;

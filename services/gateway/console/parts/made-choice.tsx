@@ -18,9 +18,7 @@ export function MadeChoice({ count, isWithMade, onChange }: MadeChoiceProps): VN
           type="checkbox"
           checked={isWithMade}
           aria-describedby="made-stays"
-          onChange={({ currentTarget }) => {
-            onChange(currentTarget.checked);
-          }}
+          onChange={({ currentTarget }) => onChange(currentTarget.checked)}
         />
         {words.madeTokens.alsoRevoke(count)}
       </label>

@@ -22,9 +22,7 @@ export function PresetButtons({ label, names, period }: PresetButtonsProps): VNo
             key={preset}
             type="button"
             aria-pressed={own.from === period.from && own.to === period.to ? 'true' : 'false'}
-            onClick={() => {
-              setQuery({ ...own });
-            }}
+            onClick={() => setQuery({ ...own })}
           >
             {name}
           </button>
@@ -69,15 +67,11 @@ function DateField({ id, name, value, min, max }: DateFieldProps): VNode {
         value={typed}
         min={min}
         max={max}
-        onInput={({ currentTarget }) => {
-          keep(currentTarget.value);
-        }}
+        onInput={({ currentTarget }) => keep(currentTarget.value)}
         onChange={({ currentTarget }) => {
           if (currentTarget.value !== '') setQuery({ [id]: currentTarget.value });
         }}
-        onBlur={() => {
-          keep(value);
-        }}
+        onBlur={() => keep(value)}
       />
     </div>
   );

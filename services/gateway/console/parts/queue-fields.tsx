@@ -25,9 +25,7 @@ export function QueueFields({ queue, onChange, findFault }: QueueFieldsProps): V
           value={queue[name]}
           options={Object.entries(words[name]).map(([value, text]) => ({ value, name: text }))}
           fault={findFault?.(name)}
-          onChange={(value) => {
-            onChange({ ...queue, [name]: value });
-          }}
+          onChange={(value) => onChange({ ...queue, [name]: value })}
         />
       ))}
     </>

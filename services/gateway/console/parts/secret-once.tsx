@@ -14,9 +14,7 @@ export interface SecretOnceProps {
 /** A secret that no later answer has. It stays until the visitor has put it away. */
 export function SecretOnce({ title, text, secret, what, done, onDone }: SecretOnceProps): VNode {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    heading.current?.focus();
-  }, []);
+  useEffect(() => heading.current?.focus(), []);
   return (
     <section class="card secret">
       <h2 ref={heading} tabindex={-1}>

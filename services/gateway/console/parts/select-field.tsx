@@ -29,9 +29,7 @@ export function SelectField<Value extends string>({
         value={value}
         aria-invalid={fault === '' ? undefined : 'true'}
         aria-describedby={hint === '' && fault === '' ? undefined : `${id}-hint ${id}-fault`}
-        onChange={({ currentTarget }) => {
-          onChange(currentTarget.value as Value);
-        }}
+        onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}
       >
         {options.map((option) => (
           <option key={option.value} value={option.value} selected={option.value === value}>

@@ -38,9 +38,7 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }): 
             aria-controls={`${base}-panel`}
             aria-selected={tab === shown ? 'true' : 'false'}
             tabindex={tab === shown ? 0 : -1}
-            onClick={() => {
-              setOpen(tab.id);
-            }}
+            onClick={() => setOpen(tab.id)}
           >
             {tab.name}
           </button>

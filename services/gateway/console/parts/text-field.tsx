@@ -32,9 +32,8 @@ export function TextField(props: TextFieldProps): VNode {
     'aria-invalid': fault === '' ? undefined : ('true' as const),
     'aria-describedby': `${id}-hint ${id}-fault`,
     onBlur: props.onLeave,
-    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
-      onInput(currentTarget.value);
-    },
+    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
+      onInput(currentTarget.value),
   };
   return (
     <div class="field">

@@ -57,12 +57,8 @@ export function useNow(isRunning = true): number {
   const [now, setNow] = useState(serverNow);
   useEffect(() => {
     if (!isRunning) return undefined;
-    const timer = setInterval(() => {
-      setNow(serverNow());
-    }, TICK_MS);
-    return () => {
-      clearInterval(timer);
-    };
+    const timer = setInterval(() => setNow(serverNow()), TICK_MS);
+    return () => clearInterval(timer);
   }, [isRunning]);
   return now;
 }

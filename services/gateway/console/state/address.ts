@@ -53,9 +53,7 @@ export function setQuery(changes: Readonly<Record<string, string>>, how?: { read
 export function useAddress(): Address {
   const [address, setAddress] = useState(current);
   useEffect(() => {
-    const update = (): void => {
-      setAddress(current());
-    };
+    const update = (): void => setAddress(current());
     addEventListener('popstate', update);
     addEventListener(CHANGED, update);
     return () => {
@@ -95,9 +93,7 @@ function isPlainClick(event: MouseEvent): boolean {
  */
 export function useDraft(value: string): readonly [string, (typed: string) => void] {
   const [draft, setDraft] = useState({ value, typed: value });
-  const keep = (typed: string): void => {
-    setDraft({ value, typed });
-  };
+  const keep = (typed: string): void => setDraft({ value, typed });
   if (draft.value !== value) keep(value);
   return [draft.value === value ? draft.typed : value, keep];
 }

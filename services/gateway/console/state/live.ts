@@ -45,9 +45,7 @@ function connect(): void {
   if (wanted === '') return;
   const opened = new EventSource(toBrowserPath(`/console/api/stream?topics=${encodeURIComponent(wanted)}`));
   source = opened;
-  opened.onopen = () => {
-    setState('live');
-  };
+  opened.onopen = () => setState('live');
   opened.onerror = () => {
     if (source !== opened) return;
     if (state === 'live') doubtServer();
@@ -55,9 +53,7 @@ function connect(): void {
     // the browser connects again by itself, except after a refusal
     if (opened.readyState === EventSource.CLOSED) connectLater(opened);
   };
-  opened.onmessage = ({ data }) => {
-    tell(JSON.parse(String(data)) as Change);
-  };
+  opened.onmessage = ({ data }) => tell(JSON.parse(String(data)) as Change);
 }
 
 function connectLater(refused: EventSource): void {

@@ -18,9 +18,7 @@ export function useSteadyRows<Row>(latest: readonly Row[], idOf: (row: Row) => s
   return {
     shown,
     waiting: countNewRows(kept, latest, idOf),
-    accept: () => {
-      setKept(latest);
-    },
+    accept: () => setKept(latest),
   };
 }
 

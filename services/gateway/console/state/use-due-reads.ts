@@ -21,9 +21,7 @@ export function useDueReads(deliveries: readonly Due[], refresh: () => void): vo
     const due = nextDue(deliveries);
     if (due === undefined || isPaused) return undefined;
     const timer = setTimeout(refresh, Math.max(0, due - serverNow()) + AFTER_MS);
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   }, [deliveries, refresh, isPaused]);
 }
 
@@ -49,8 +47,6 @@ export function useRefreshWhile(isExpected: boolean, refresh: () => void): void 
     const timer = setInterval(() => {
       if (!document.hidden && !isLivePaused() && currentOutage() === undefined) latest.current();
     }, EVERY_MS);
-    return () => {
-      clearInterval(timer);
-    };
+    return () => clearInterval(timer);
   }, [isExpected]);
 }

@@ -36,9 +36,7 @@ export function useServerWatch<S extends Me | OperatorMe>(me: S, queue: DoorQueu
     const timer = setInterval(() => {
       if (!document.hidden && !isLivePaused() && silentForMs() > SILENT_MS_MAX) refresh();
     }, LOOK_MS);
-    return () => {
-      clearInterval(timer);
-    };
+    return () => clearInterval(timer);
   }, [refresh]);
   const waiting = queue === undefined ? undefined : ((data && queue.readLength(data)) ?? 'unknown');
   useSpokenRise(waiting, queue);

@@ -99,9 +99,7 @@ export function useRead<T>(
       forgetReader(reader);
     };
   }, [read]);
-  const refresh = useCallback(() => {
-    read(false);
-  }, [read]);
+  const refresh = useCallback(() => read(false), [read]);
   reader.retry = refresh;
   useLive(topics, refresh);
   useRetry(shown.isLoading ? 0 : failures, refresh);

@@ -38,14 +38,7 @@ export function TokensView({ list, refresh }: { list: TokenList; refresh: () => 
   const [notice, setNotice] = useState('');
   return (
     <>
-      {made === undefined ? null : (
-        <KeyOnce
-          made={made}
-          onKept={() => {
-            setMade(undefined);
-          }}
-        />
-      )}
+      {made === undefined ? null : <KeyOnce made={made} onKept={() => setMade(undefined)} />}
       <p role="status">{notice}</p>
       <TokenTable tokens={tokens} onRevoke={canChange ? setRevoking : undefined} />
       {canChange ? (
@@ -65,9 +58,9 @@ export function TokensView({ list, refresh }: { list: TokenList; refresh: () => 
         <RevokeDialog
           token={revoking}
           madeCount={countValidMade(tokens, revoking.id, isValid)}
-          onRevoked={({ token, madeRevoked }) => {
-            setNotice(commonWords.madeTokens.revoked(labelToken(token), madeRevoked));
-          }}
+          onRevoked={({ token, madeRevoked }) =>
+            setNotice(commonWords.madeTokens.revoked(labelToken(token), madeRevoked))
+          }
           onEnd={() => {
             setRevoking(undefined);
             refresh();
@@ -115,9 +108,9 @@ function RevokeDialog({ token, madeCount, onRevoked, onEnd }: RevokeDialogProps)
       cancel={words.revoke.cancel}
       isBusy={isBusy}
       isDanger
-      onConfirm={() => {
-        act(`/tokens/${encodeURIComponent(token.id)}${isWithMade ? '?with_made=true' : ''}`, {}, 'DELETE');
-      }}
+      onConfirm={() =>
+        act(`/tokens/${encodeURIComponent(token.id)}${isWithMade ? '?with_made=true' : ''}`, {}, 'DELETE')
+      }
       onCancel={onEnd}
     >
       <p>{words.revoke.text}</p>

@@ -146,9 +146,7 @@ export function TryForm({ view, first, label: firstLabel, keptAs }: TryFormProps
           order={order}
           uploads={uploads}
           fault={fault.ofOrder}
-          onChange={(changed, files) => {
-            change({ order: changed }, files);
-          }}
+          onChange={(changed, files) => change({ order: changed }, files)}
         />
       )}
       <SeveralFields plan={plan} draft={draft} onChange={(changed) => change({ plan: changed })} />
@@ -218,12 +216,8 @@ function takeFiles(add: ((files: readonly File[]) => Promise<void>) | undefined)
     void add([...files]);
   };
   return {
-    onPaste: (event: ClipboardEvent) => {
-      take(event, event.clipboardData?.files);
-    },
-    onDrop: (event: DragEvent) => {
-      take(event, event.dataTransfer?.files);
-    },
+    onPaste: (event: ClipboardEvent) => take(event, event.clipboardData?.files),
+    onDrop: (event: DragEvent) => take(event, event.dataTransfer?.files),
     onDragOver: (event: DragEvent) => {
       if (event.dataTransfer?.types.includes('Files') === true) event.preventDefault();
     },
@@ -262,13 +256,7 @@ function SeveralFields({ plan, draft: [typed, keep], onChange }: SeveralFieldsPr
         }}
       />
       <label class="choice">
-        <input
-          type="checkbox"
-          checked={isByLine}
-          onChange={() => {
-            onChange({ ...plan, isByLine: !isByLine });
-          }}
-        />
+        <input type="checkbox" checked={isByLine} onChange={() => onChange({ ...plan, isByLine: !isByLine })} />
         {words.several.byLine}
       </label>
     </fieldset>
@@ -352,14 +340,7 @@ function ViewChoice({ isJson, isDisabled, onChange }: ViewChoiceProps): VNode {
       <legend>{words.views.legend}</legend>
       {([false, true] as const).map((value) => (
         <label key={String(value)}>
-          <input
-            type="radio"
-            name="view"
-            checked={isJson === value}
-            onChange={() => {
-              onChange(value);
-            }}
-          />
+          <input type="radio" name="view" checked={isJson === value} onChange={() => onChange(value)} />
           {value ? words.views.json : words.views.form}
         </label>
       ))}

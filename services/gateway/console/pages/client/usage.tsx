@@ -58,17 +58,13 @@ function UsageFilters({ period, split, shape }: FilterProps): VNode {
           label={words.split}
           value={split}
           options={listOptions(words.splits)}
-          onChange={(value) => {
-            setQuery({ split: value });
-          }}
+          onChange={(value) => setQuery({ split: value })}
         />
         <SelectField
           label={words.shape}
           value={shape}
           options={listOptions(words.shapes)}
-          onChange={(value) => {
-            setQuery({ show: value });
-          }}
+          onChange={(value) => setQuery({ show: value })}
         />
       </FilterBar>
     </>

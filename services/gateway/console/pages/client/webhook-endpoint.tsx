@@ -84,13 +84,9 @@ export function EndpointHead({ view, onChanged }: { view: EndpointView; onChange
   const { endpoint, canChange, eventTypes } = view;
   const [isEditing, setEditing] = useState(false);
   const [secret, setSecret] = useState('');
-  const edit = (is: boolean) => () => {
-    setEditing(is);
-  };
+  const edit = (is: boolean) => () => setEditing(is);
   const { title, ...told } = words.secret;
-  const forget = (): void => {
-    setSecret('');
-  };
+  const forget = (): void => setSecret('');
   return (
     <>
       {secret === '' ? null : (

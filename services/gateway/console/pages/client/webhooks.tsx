@@ -38,9 +38,7 @@ export function EndpointsPage({ list, onChanged }: { list: EndpointList; onChang
           secret={made.signing_secret ?? ''}
           what={words.secret.what}
           done={words.secret.done}
-          onDone={() => {
-            setMade(undefined);
-          }}
+          onDone={() => setMade(undefined)}
         />
       )}
       <EndpointTable endpoints={list.endpoints} />

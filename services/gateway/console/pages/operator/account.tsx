@@ -194,9 +194,7 @@ function CreditForm({ account, canChange, onCredited }: CreditFormProps): VNode 
             value={filled.amount}
             aria-invalid={isTried && !isAmount ? 'true' : undefined}
             aria-describedby="credit-amount-hint credit-amount-fault"
-            onInput={({ currentTarget }) => {
-              setFilled({ ...filled, amount: currentTarget.value });
-            }}
+            onInput={({ currentTarget }) => setFilled({ ...filled, amount: currentTarget.value })}
           />
           <p id="credit-amount-hint" class="small quiet">
             {words.amountHint}
@@ -207,9 +205,7 @@ function CreditForm({ account, canChange, onCredited }: CreditFormProps): VNode 
           <ReasonField
             value={filled.reason}
             charactersMax={REASON_MAX}
-            onInput={(reason) => {
-              setFilled({ ...filled, reason });
-            }}
+            onInput={(reason) => setFilled({ ...filled, reason })}
             fault={isTried && filled.reason.trim() === '' ? operatorWords.reason.missing : undefined}
           />
           <button type="submit">{words.review}</button>
@@ -220,9 +216,7 @@ function CreditForm({ account, canChange, onCredited }: CreditFormProps): VNode 
           account={account}
           credit={{ ...filled, amount: normalizeAmount(filled.amount), reason: filled.reason.trim() }}
           onDone={done}
-          onBack={() => {
-            setReviewed(false);
-          }}
+          onBack={() => setReviewed(false)}
         />
       ) : null}
     </>

@@ -118,9 +118,7 @@ function Effective({ effective }: { effective: unknown }): VNode {
           type="search"
           value={find}
           placeholder={words.findHint}
-          onInput={({ currentTarget }) => {
-            setFind(currentTarget.value);
-          }}
+          onInput={({ currentTarget }) => setFind(currentTarget.value)}
         />
       </div>
       {wanted === '' ? <ValueTree value={effective} /> : <Found effective={effective} wanted={wanted} />}

@@ -66,9 +66,7 @@ export function HandOverPage({ handOver, list, you, onRead }: HandOverPageProps)
           type="button"
           class="main"
           disabled={isBusy || entries.length === 0 || areActsUnread}
-          onClick={() => {
-            act({ until: now });
-          }}
+          onClick={() => act({ until: now })}
         >
           {words.mark}
         </button>

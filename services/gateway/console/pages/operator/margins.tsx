@@ -67,18 +67,14 @@ function MarginFilters({ period, split, view, query }: MarginFiltersProps): VNod
           label={words.split}
           value={split}
           options={SPLITS.map((value) => ({ value, name: words.splits[value] }))}
-          onChange={(value) => {
-            setQuery({ split: value, key: '' });
-          }}
+          onChange={(value) => setQuery({ split: value, key: '' })}
         />
         {currencies.length > 1 ? (
           <SelectField
             label={words.currency}
             value={chooseCurrency(currencies, query)?.currency ?? ''}
             options={currencies.map(({ currency }) => ({ value: currency, name: currency }))}
-            onChange={(value) => {
-              setQuery({ currency: value });
-            }}
+            onChange={(value) => setQuery({ currency: value })}
           />
         ) : null}
       </FilterBar>

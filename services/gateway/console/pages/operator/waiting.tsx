@@ -90,13 +90,7 @@ export function WaitingView({ queue, acts, canOperate, onChanged }: WaitingViewP
       {hasMore ? <p class="quiet">{words.more}</p> : null}
       <ActList acts={acts} />
       {wanted === undefined ? null : (
-        <ChangeDialog
-          wanted={wanted}
-          onClose={() => {
-            setWanted(undefined);
-          }}
-          onChanged={onChanged}
-        />
+        <ChangeDialog wanted={wanted} onClose={() => setWanted(undefined)} onChanged={onChanged} />
       )}
     </>
   );
@@ -191,9 +185,7 @@ function Changes({ of, isHeld, canOperate, onWant }: ChangesProps): VNode {
           type="button"
           disabled={!canOperate}
           aria-describedby={canOperate ? undefined : 'may-not-operate'}
-          onClick={() => {
-            onWant({ ...of, change });
-          }}
+          onClick={() => onWant({ ...of, change })}
         >
           {words.changes[change]}
           <span class="spoken"> {nameSubject(of)}</span>

@@ -27,9 +27,7 @@ export function ActDialog<T>(props: ActDialogProps<T>): VNode {
       cancel={cancel}
       isDanger={isDanger}
       isBusy={isBusy}
-      onConfirm={() => {
-        act(path, body, method);
-      }}
+      onConfirm={() => act(path, body, method)}
       onCancel={onClose}
     >
       {children}

@@ -23,19 +23,11 @@ export function EndpointActs({ endpoint, onEdit, onSecret, onChanged }: Endpoint
   const path = `/v1/webhook_endpoints/${encodeURIComponent(endpoint.id)}`;
   const isDisabled = endpoint.disabledAt !== undefined;
   const opener = (what: EndpointAct): VNode => (
-    <button
-      type="button"
-      class={what === 'delete' ? 'danger' : undefined}
-      onClick={() => {
-        setOpen(what);
-      }}
-    >
+    <button type="button" class={what === 'delete' ? 'danger' : undefined} onClick={() => setOpen(what)}>
       {words[what]}
     </button>
   );
-  const enable = (): void => {
-    act(path, { status: 'enabled' });
-  };
+  const enable = (): void => act(path, { status: 'enabled' });
   return (
     <div>
       <div class="actions">
@@ -68,9 +60,7 @@ export function EndpointActs({ endpoint, onEdit, onSecret, onChanged }: Endpoint
           path={path}
           onSecret={onSecret}
           onChanged={onChanged}
-          onClose={() => {
-            setOpen(undefined);
-          }}
+          onClose={() => setOpen(undefined)}
         />
       )}
     </div>

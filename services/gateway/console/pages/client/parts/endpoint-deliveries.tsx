@@ -23,9 +23,7 @@ export function DeliveryFilter({ query }: { query: URLSearchParams }): VNode {
         label={words.state}
         value={query.get('state') ?? ''}
         options={options}
-        onChange={(state) => {
-          setQuery({ state, after: '' });
-        }}
+        onChange={(state) => setQuery({ state, after: '' })}
       />
     </div>
   );

@@ -73,13 +73,7 @@ function RotateDialog({ path, onSecret, onChanged, onClose }: EndpointDialogProp
     >
       <p>{words.rotateText}</p>
       <label>
-        <input
-          type="checkbox"
-          checked={keepsOld}
-          onChange={() => {
-            setKeepsOld(!keepsOld);
-          }}
-        />
+        <input type="checkbox" checked={keepsOld} onChange={() => setKeepsOld(!keepsOld)} />
         {words.keepOld}
       </label>
     </ActDialog>
@@ -102,9 +96,7 @@ function TestDialog({ eventTypes, path, onClose }: TestDialogProps): VNode {
       confirm={words.test}
       cancel={words.back}
       isBusy={isBusy}
-      onConfirm={() => {
-        act(`${path}/test`, { event_type: type });
-      }}
+      onConfirm={() => act(`${path}/test`, { event_type: type })}
       onCancel={onClose}
     >
       <p>{words.testText}</p>

@@ -49,9 +49,8 @@ export function EndpointForm(props: EndpointFormProps): VNode {
     if (endpoint === undefined) setDraft(first);
     onDone(answer);
   });
-  const set = (name: keyof Draft) => (value: string | readonly string[]) => {
+  const set = (name: keyof Draft) => (value: string | readonly string[]) =>
     setDraft((before) => ({ ...before, [name]: value }));
-  };
   const send = (event: SubmitEvent): void => {
     event.preventDefault();
     const { name, url, eventTypes: chosen, payload } = draft;

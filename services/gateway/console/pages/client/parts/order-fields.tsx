@@ -23,9 +23,7 @@ export interface OrderFieldsProps {
 /** The order as a form. Its choices are the model's own. */
 export function OrderFields({ view, order, uploads, fault, onChange }: OrderFieldsProps): VNode {
   const model = view.models.find(({ id }) => id === order['model']);
-  const set = (name: string) => (value: string | number) => {
-    onChange(withOrderField(order, name, value), uploads);
-  };
+  const set = (name: string) => (value: string | number) => onChange(withOrderField(order, name, value), uploads);
   const choose = (id: string): void => {
     const chosen = view.models.find((one) => one.id === id);
     if (chosen !== undefined) onChange(withModel(order, chosen), uploads);
@@ -106,9 +104,7 @@ function FrameFields({ model, order, fault, set }: PartProps & { model: TryModel
         min={min}
         max={max}
         value={toFieldText(order['duration'])}
-        onInput={(value) => {
-          set('duration')(toNumberOrText(value));
-        }}
+        onInput={(value) => set('duration')(toNumberOrText(value))}
         onLeave={() => {
           if (model !== undefined) set('duration')(clampDuration(order['duration'], model));
         }}
@@ -142,9 +138,7 @@ function MoreFields({ withWebhook, order, fault, set }: PartProps & { withWebhoo
         label={words.seed}
         type="number"
         value={toFieldText(order['seed'])}
-        onInput={(value) => {
-          set('seed')(toNumberOrText(value));
-        }}
+        onInput={(value) => set('seed')(toNumberOrText(value))}
         hint={words.seedHint}
         fault={faultAt(fault, 'seed')}
       />

@@ -42,12 +42,8 @@ export function ReferenceFields({ order, uploads, bytesMax, fault = '', onChange
             key={`${one.at} ${one.url}`}
             media={one}
             upload={uploads.get(one.url)}
-            onRole={(role) => {
-              onChange(withRole(order, one.at, role), uploads);
-            }}
-            onRemove={() => {
-              onChange(withoutMedia(order, one.at), without(uploads, one.url));
-            }}
+            onRole={(role) => onChange(withRole(order, one.at, role), uploads)}
+            onRemove={() => onChange(withoutMedia(order, one.at), without(uploads, one.url))}
           />
         ))}
       </ul>
@@ -63,11 +59,7 @@ export function ReferenceFields({ order, uploads, bytesMax, fault = '', onChange
           currentTarget.value = '';
         }}
       />
-      <UrlField
-        onAdd={(kind, url) => {
-          onChange(withMedia(order, kind, url), uploads);
-        }}
-      />
+      <UrlField onAdd={(kind, url) => onChange(withMedia(order, kind, url), uploads)} />
       <p id="files-fault" class="fault small" role="alert">
         {[refusal, fault].filter(Boolean).join(' ')}
       </p>
@@ -128,12 +120,8 @@ function kindOfFile(type: string): MediaKind | undefined {
 async function readUpload(file: File): Promise<Upload> {
   const dataUrl = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();
-    reader.onload = () => {
-      resolve(typeof reader.result === 'string' ? reader.result : '');
-    };
-    reader.onerror = () => {
-      reject(reader.error ?? new Error(file.name));
-    };
+    reader.onload = () => resolve(typeof reader.result === 'string' ? reader.result : '');
+    reader.onerror = () => reject(reader.error ?? new Error(file.name));
     reader.readAsDataURL(file);
   });
   return { name: file.name, type: file.type, bytes: file.size, dataUrl };

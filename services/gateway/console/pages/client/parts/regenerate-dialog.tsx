@@ -26,16 +26,12 @@ export function RegenerateDialog({ taskId, onClose }: { taskId: string; onClose:
       body: { ...RENDERED, source_task_id: taskId },
       signal: asked.signal,
     }).then(
-      ({ amount, currency }) => {
-        setPrice(words.estimated(moneyText(amount, currency)));
-      },
+      ({ amount, currency }) => setPrice(words.estimated(moneyText(amount, currency))),
       (error: unknown) => {
         if (!asked.signal.aborted) setPrice(readErrorMessage(error));
       },
     );
-    return () => {
-      asked.abort();
-    };
+    return () => asked.abort();
   }, [taskId]);
   const create = async (): Promise<void> => {
     setBusy(true);

@@ -42,9 +42,7 @@ export function ResendDelivery({ delivery, onChanged }: { delivery: Delivery; on
           cancel={words.resendBack}
           path={path}
           onDone={done}
-          onClose={() => {
-            setAsking(false);
-          }}
+          onClose={() => setAsking(false)}
         >
           <p>{words.resendText}</p>
         </ActDialog>

@@ -39,9 +39,7 @@ export function ResendDialog({ endpoint, path, onChanged, onClose }: ResendDialo
       confirm={words.resendFailed}
       cancel={words.back}
       isBusy={isBusy || since === ''}
-      onConfirm={() => {
-        act(`${path}/resend_failed`, { since: Math.floor(new Date(since).getTime() / 1000) });
-      }}
+      onConfirm={() => act(`${path}/resend_failed`, { since: Math.floor(new Date(since).getTime() / 1000) })}
       onCancel={onClose}
     >
       <p>{words.resendText}</p>

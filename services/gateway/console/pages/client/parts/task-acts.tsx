@@ -15,9 +15,7 @@ type Open = 'cancel' | 'delete' | 'regenerate';
 export function TaskActs({ view, onChanged }: { view: TaskView; onChanged: () => void }): VNode {
   const [open, setOpen] = useState<Open | undefined>(undefined);
   const { task, canCancel, canRegenerate } = view;
-  const opener = (what: Open) => (): void => {
-    setOpen(what);
-  };
+  const opener = (what: Open) => (): void => setOpen(what);
   const { video } = view;
   const link = readVideoLink(view.raw);
   return (
@@ -51,14 +49,7 @@ export function TaskActs({ view, onChanged }: { view: TaskView; onChanged: () =>
           {words.delete}
         </button>
       )}
-      <TaskDialog
-        open={open}
-        taskId={task.id}
-        onChanged={onChanged}
-        onClose={() => {
-          setOpen(undefined);
-        }}
-      />
+      <TaskDialog open={open} taskId={task.id} onChanged={onChanged} onClose={() => setOpen(undefined)} />
     </div>
   );
 }
@@ -105,9 +96,7 @@ function TaskDialog({ open, taskId, onChanged, onClose }: TaskDialogProps): VNod
         isDanger
         path={path}
         method="DELETE"
-        onDone={() => {
-          go('/console/tasks');
-        }}
+        onDone={() => go('/console/tasks')}
         onClose={onClose}
       >
         <p>{words.deleteText}</p>

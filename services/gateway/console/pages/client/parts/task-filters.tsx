@@ -24,9 +24,7 @@ export interface TaskFiltersProps extends Pick<TaskList, 'models' | 'tokens'> {
 /** The filters stand in the address. A choice acts at once, a text with Enter. */
 export function TaskFilters({ query, models, tokens }: TaskFiltersProps): VNode {
   const { states, kinds } = common;
-  const set = (name: string) => (value: string) => {
-    setQuery({ [name]: value, after: '' });
-  };
+  const set = (name: string) => (value: string) => setQuery({ [name]: value, after: '' });
   const of = (name: string): string => query.get(name) ?? '';
   const all = { value: '', name: words.all };
   const search = (event: SubmitEvent): void => {
@@ -34,9 +32,8 @@ export function TaskFilters({ query, models, tokens }: TaskFiltersProps): VNode 
     const found = new FormData(event.currentTarget as HTMLFormElement).get('find');
     setQuery({ find: typeof found === 'string' ? found.trim() : '', after: '' });
   };
-  const clear = (): void => {
+  const clear = (): void =>
     setQuery(Object.fromEntries([...Object.keys(TASK_FILTERS), 'after'].map((name) => [name, ''])));
-  };
   const options: OptionsOf = {
     state: [{ value: 'running', name: words.running }, ...toOptions(states)],
     kind: toOptions(kinds),
@@ -95,12 +92,8 @@ function InputField({ name, label, value, type, onChange }: InputFieldProps): VN
         id={name}
         type={type}
         value={typed}
-        onInput={({ currentTarget }) => {
-          keep(currentTarget.value);
-        }}
-        onChange={({ currentTarget }) => {
-          onChange(currentTarget.value.trim());
-        }}
+        onInput={({ currentTarget }) => keep(currentTarget.value)}
+        onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
       />
     </div>
   );
@@ -118,9 +111,7 @@ function SearchField({ name, label, value }: FieldProps): VNode {
           type="search"
           maxlength={TASK_FILTERS.find.most}
           value={typed}
-          onInput={({ currentTarget }) => {
-            keep(currentTarget.value);
-          }}
+          onInput={({ currentTarget }) => keep(currentTarget.value)}
         />
         <button type="submit">{words.apply}</button>
       </div>

@@ -41,9 +41,7 @@ function Tile({ task }: { task: TaskRow }): VNode {
   const start = (): void => {
     if (task.thumbnail === undefined || wantsStillness()) return;
     clearTimeout(wait.current);
-    wait.current = setTimeout(() => {
-      setPlaying(true);
-    }, REST_MS);
+    wait.current = setTimeout(() => setPlaying(true), REST_MS);
   };
   useEffect(() => stop, []);
   const facts = [seconds > 0 ? words.seconds(seconds) : '', resolution].filter((fact) => fact !== '');

@@ -29,9 +29,7 @@ export function TokenForm({ models, currency, onMade }: TokenFormProps): VNode {
     setDraft(EMPTY_TOKEN);
     onMade(made);
   });
-  const set = (change: Partial<TokenDraft>): void => {
-    setDraft((before) => ({ ...before, ...change }));
-  };
+  const set = (change: Partial<TokenDraft>): void => setDraft((before) => ({ ...before, ...change }));
   return (
     <section>
       <h2>{words.title}</h2>
@@ -46,9 +44,7 @@ export function TokenForm({ models, currency, onMade }: TokenFormProps): VNode {
         <TextField
           label={words.name}
           value={draft.name}
-          onInput={(name) => {
-            set({ name });
-          }}
+          onInput={(name) => set({ name })}
           hint={words.nameHint}
           fault={findFieldFault(fault, 'name')}
           charactersMax={NAME_CHARACTERS_MAX}
@@ -85,9 +81,9 @@ function ModelChoices({
       options={draft.isEveryModel ? options.slice(0, 1) : options}
       chosen={draft.isEveryModel ? [EVERY] : draft.models}
       fault={fault}
-      onChange={(chosen) => {
-        set({ isEveryModel: chosen.includes(EVERY), models: chosen.filter((name) => name !== EVERY) });
-      }}
+      onChange={(chosen) =>
+        set({ isEveryModel: chosen.includes(EVERY), models: chosen.filter((name) => name !== EVERY) })
+      }
     />
   );
 }
@@ -98,9 +94,7 @@ function MoneyAndRights({
   fault,
   set,
 }: PartProps & { currency: string; fault: ApiError | undefined }): VNode {
-  const field = (name: 'limit' | 'expires' | 'label') => (value: string) => {
-    set({ [name]: value });
-  };
+  const field = (name: 'limit' | 'expires' | 'label') => (value: string) => set({ [name]: value });
   return (
     <>
       <div class="filters">
@@ -134,17 +128,13 @@ function MoneyAndRights({
             value={draft[name]}
             options={RIGHTS}
             fault={findFieldFault(fault, name)}
-            onChange={(value) => {
-              set({ [name]: value });
-            }}
+            onChange={(value) => set({ [name]: value })}
           />
         ))}
         <QueueFields
           queue={draft.queue}
           findFault={(name) => findFieldFault(fault, name)}
-          onChange={(queue) => {
-            set({ queue });
-          }}
+          onChange={(queue) => set({ queue })}
         />
       </div>
       <CountFields draft={draft} fault={fault} set={set} />
@@ -166,9 +156,7 @@ function CountFields({ draft, fault, set }: PartProps & { fault: ApiError | unde
             min={1}
             value={draft.counts[name] ?? ''}
             fault={findFieldFault(fault, name)}
-            onInput={(value) => {
-              set({ counts: { ...draft.counts, [name]: value } });
-            }}
+            onInput={(value) => set({ counts: { ...draft.counts, [name]: value } })}
           />
         ))}
       </div>

@@ -120,9 +120,7 @@ function revokeButton(token: Token, onRevoke: (token: Token) => void): VNode | n
       type="button"
       class="quiet"
       aria-label={`${words.revoke.open} ${labelToken(token)}`}
-      onClick={() => {
-        onRevoke(token);
-      }}
+      onClick={() => onRevoke(token)}
     >
       {words.revoke.open}
     </button>

@@ -97,12 +97,8 @@ export function useMaking(): MakingForm {
     fault,
     make: (order) => void run(planMakings(makings, order, newRequestKey)),
     askAgain: () => void askAgain(),
-    beginAnew: () => {
-      keep([]);
-    },
-    forget: () => {
-      setFault(undefined);
-    },
+    beginAnew: () => keep([]),
+    forget: () => setFault(undefined),
   };
 }
 

@@ -56,12 +56,8 @@ export function BatchForm({ rows, onConfirm }: BatchFormProps): VNode {
           title={words.batch.confirmTitle(rows.length)}
           confirm={confirmBatchText(sumDecisions(rows, chosen), rows.length)}
           cancel={operatorWords.dialog.back}
-          onCancel={() => {
-            setReviewed(false);
-          }}
-          onConfirm={() => {
-            onConfirm({ resolution: chosen, reason: reason.trim() });
-          }}
+          onCancel={() => setReviewed(false)}
+          onConfirm={() => onConfirm({ resolution: chosen, reason: reason.trim() })}
         >
           <p>
             <strong>{operatorWords.resolutions[chosen]}.</strong> {sumText(sumDecisions(rows, chosen))}
@@ -98,9 +94,7 @@ function BatchChoices({ rows, chosen, onChoose, isFaulty }: BatchChoicesProps): 
             value={resolution}
             checked={resolution === chosen}
             disabled={refusedBecause !== undefined}
-            onChange={() => {
-              onChoose(resolution);
-            }}
+            onChange={() => onChoose(resolution)}
           />
           <span>
             <strong>{operatorWords.resolutions[resolution]}</strong>

@@ -39,21 +39,12 @@ export function ChannelActs({ row: { channel }, canOperate, onlyFor, onChanged }
           disabled={!canOperate || testing.isBusy}
           aria-describedby={because}
           title={words.testHint}
-          onClick={() => {
-            testing.act(`/channels/${encodeURIComponent(channel.id)}/test`);
-          }}
+          onClick={() => testing.act(`/channels/${encodeURIComponent(channel.id)}/test`)}
         >
           {testing.isBusy ? words.testing : words.test}
           <span class="spoken"> {channel.id}</span>
         </button>
-        <button
-          type="button"
-          disabled={!canOperate}
-          aria-describedby={because}
-          onClick={() => {
-            setAsking(true);
-          }}
-        >
+        <button type="button" disabled={!canOperate} aria-describedby={because} onClick={() => setAsking(true)}>
           {isPaused ? words.resume : words.pause}
           <span class="spoken"> {channel.id}</span>
         </button>
@@ -62,14 +53,7 @@ export function ChannelActs({ row: { channel }, canOperate, onlyFor, onChanged }
         {testResult(testing.answer, testing.fault?.message)}
       </p>
       {isAsking ? (
-        <PauseDialog
-          channel={channel}
-          onlyFor={onlyFor}
-          onClose={() => {
-            setAsking(false);
-          }}
-          onChanged={onChanged}
-        />
+        <PauseDialog channel={channel} onlyFor={onlyFor} onClose={() => setAsking(false)} onChanged={onChanged} />
       ) : null}
     </>
   );
@@ -111,12 +95,12 @@ function PauseDialog({ channel, onlyFor, onClose, onChanged }: PauseDialogProps)
       isBusy={isBusy}
       isDanger={!isPaused}
       onCancel={onClose}
-      onConfirm={() => {
+      onConfirm={() =>
         act(`/channels/${encodeURIComponent(channel.id)}/${isPaused ? 'resume' : 'pause'}`, {
           reason: reason.trim(),
           ...(isPaused || seconds === '' ? {} : { forSeconds: Number(seconds) }),
-        });
-      }}
+        })
+      }
     >
       <p>{isPaused ? words.resumeText : words.pauseText(channel.inFlight)}</p>
       {stops ? <p class="note">{words.pauseOnly(onlyFor.join(', '))}</p> : null}

@@ -70,9 +70,7 @@ export function DecisionForm({ row, canDecide, onDecided, onChanged }: DecisionF
           reason={reason.trim()}
           onDecided={onDecided}
           onChanged={onChanged}
-          onBack={() => {
-            setReviewed(false);
-          }}
+          onBack={() => setReviewed(false)}
         />
       ) : null}
     </>
@@ -96,9 +94,7 @@ function Choice({ decision, row, isChosen, onChoose }: ChoiceProps): VNode {
         value={resolution}
         checked={isChosen}
         disabled={refusedBecause !== undefined}
-        onChange={() => {
-          onChoose(resolution);
-        }}
+        onChange={() => onChoose(resolution)}
       />
       <span>
         <strong>{operatorWords.resolutions[resolution]}</strong>
@@ -137,9 +133,7 @@ function SecondStep({ row, decision, reason, onDecided, onChanged, onBack }: Sec
       cancel={operatorWords.dialog.back}
       isBusy={isBusy}
       onCancel={onBack}
-      onConfirm={() => {
-        act(`/attention/${encodeURIComponent(row.id)}`, { resolution: decision.resolution, reason });
-      }}
+      onConfirm={() => act(`/attention/${encodeURIComponent(row.id)}`, { resolution: decision.resolution, reason })}
     >
       <p>
         <strong>{operatorWords.resolutions[decision.resolution]}.</strong> {consequenceText(decision)}

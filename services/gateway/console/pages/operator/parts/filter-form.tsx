@@ -25,9 +25,7 @@ export interface FilterFormProps {
 
 /** Filters live in the address, so a list can be sent to a colleague. A select acts at once, a text with Enter. */
 export function FilterForm({ fields, query, path, defaults = {} }: FilterFormProps): VNode {
-  const apply = (form: HTMLFormElement): void => {
-    setQuery(filtersIn(new FormData(form), fields));
-  };
+  const apply = (form: HTMLFormElement): void => setQuery(filtersIn(new FormData(form), fields));
   const set = fields.filter(({ name }) => query.has(name));
   return (
     <form
@@ -94,9 +92,7 @@ function Field({ field: { name, label, type, options = [], hint }, value, onPick
         name={name}
         type={type}
         value={typed}
-        onInput={({ currentTarget }) => {
-          keep(currentTarget.value);
-        }}
+        onInput={({ currentTarget }) => keep(currentTarget.value)}
         placeholder={hint}
         autocomplete="off"
         spellcheck={false}

@@ -26,9 +26,7 @@ export function FoldedText({ text, name }: { text: string; name: string }): VNod
         class="quiet"
         aria-expanded={isOpen ? 'true' : 'false'}
         aria-controls={id}
-        onClick={() => {
-          setOpen(!isOpen);
-        }}
+        onClick={() => setOpen(!isOpen)}
       >
         {isOpen ? words.less : words.more(characters.length.toLocaleString('en'))}
       </button>

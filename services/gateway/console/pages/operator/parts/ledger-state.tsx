@@ -30,14 +30,7 @@ export function LedgerState({ check, canVerify, onVerified }: LedgerStateProps):
       {check === undefined ? <p class="quiet">{words.neverChecked}</p> : <Check check={check} />}
       {answer === undefined || answer.ok || check?.ok === false ? null : <Faults faults={answer.faults} />}
       <div class="actions">
-        <button
-          type="button"
-          disabled={!canVerify || isBusy}
-          aria-describedby="verify-note"
-          onClick={() => {
-            act({});
-          }}
-        >
+        <button type="button" disabled={!canVerify || isBusy} aria-describedby="verify-note" onClick={() => act({})}>
           {isBusy ? words.verifying : words.verify}
         </button>
       </div>

@@ -64,9 +64,7 @@ export function LimitFields({ texts, faults, currency, onChange }: LimitFieldsPr
         value={texts.limit}
         fault={faults.limit}
         inputMode="decimal"
-        onInput={(limit) => {
-          onChange({ ...texts, limit });
-        }}
+        onInput={(limit) => onChange({ ...texts, limit })}
       />
       <fieldset>
         <legend>{words.countsTitle}</legend>
@@ -79,9 +77,7 @@ export function LimitFields({ texts, faults, currency, onChange }: LimitFieldsPr
               value={texts[name]}
               fault={faults[name]}
               inputMode="numeric"
-              onInput={(text) => {
-                onChange({ ...texts, [name]: text });
-              }}
+              onInput={(text) => onChange({ ...texts, [name]: text })}
             />
           ))}
         </div>

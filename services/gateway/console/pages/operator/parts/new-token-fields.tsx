@@ -22,9 +22,8 @@ export interface NewTokenFieldsProps {
 export function NewTokenFields({ form, faults, currency, onChange }: NewTokenFieldsProps): VNode {
   const setter =
     <Name extends keyof NewTokenTexts>(name: Name) =>
-    (value: NewTokenTexts[Name]): void => {
+    (value: NewTokenTexts[Name]): void =>
       onChange({ ...form, [name]: value });
-    };
   return (
     <>
       <TextField label={words.name} hint={words.nameHint} value={form.name} isRequired onInput={setter('name')} />
@@ -65,9 +64,7 @@ function RightField({ label, value, onPick }: RightFieldProps): VNode {
       <label for={id}>{label}</label>
       <select
         id={id}
-        onChange={({ currentTarget }) => {
-          onPick(RIGHTS.find((right) => right === currentTarget.value) ?? value);
-        }}
+        onChange={({ currentTarget }) => onPick(RIGHTS.find((right) => right === currentTarget.value) ?? value)}
       >
         {RIGHTS.map((right) => (
           <option key={right} value={right} selected={right === value}>

@@ -69,24 +69,12 @@ function Note({ note: { id, at, author, text }, canWrite, you, onChanged }: Note
         </span>
         {canWrite ? (
           <span class="actions">
-            <button
-              type="button"
-              disabled={resolving.isBusy}
-              onClick={() => {
-                resolving.act({ id });
-              }}
-            >
+            <button type="button" disabled={resolving.isBusy} onClick={() => resolving.act({ id })}>
               {words.resolve}
               {spoken}
             </button>
             {author === you ? (
-              <button
-                type="button"
-                disabled={deleting.isBusy}
-                onClick={() => {
-                  deleting.act({ id });
-                }}
-              >
+              <button type="button" disabled={deleting.isBusy} onClick={() => deleting.act({ id })}>
                 {words.remove}
                 {spoken}
               </button>

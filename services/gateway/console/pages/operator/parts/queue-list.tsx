@@ -31,9 +31,7 @@ export function QueueList({ entries, open, onOpen, onClear, choosing }: QueueLis
               class={isDecided ? 'entry decided' : 'entry'}
               data-id={row.id}
               aria-current={row.id === open ? 'true' : undefined}
-              onClick={() => {
-                onOpen(row.id);
-              }}
+              onClick={() => onOpen(row.id)}
             >
               <Entry row={row} isDecided={isDecided} />
             </button>
@@ -58,9 +56,7 @@ function ChooseBox({ row, choosing: { chosen, refuse, onChoose } }: { row: Atten
         type="checkbox"
         checked={chosen.has(row.id)}
         disabled={refusal !== undefined}
-        onChange={({ currentTarget }) => {
-          onChoose(row.id, currentTarget.checked);
-        }}
+        onChange={({ currentTarget }) => onChoose(row.id, currentTarget.checked)}
       />
     </label>
   );
@@ -113,9 +109,7 @@ export function QueueBar({ count, isOn, onSwitch }: QueueBarProps): VNode {
           type="checkbox"
           role="switch"
           checked={isOn}
-          onChange={({ currentTarget }) => {
-            onSwitch(currentTarget.checked);
-          }}
+          onChange={({ currentTarget }) => onSwitch(currentTarget.checked)}
         />
         {words.shortcuts}
       </label>

@@ -41,9 +41,7 @@ export function RevokeDialog(props: RevokeDialogProps): VNode {
       isBusy={isBusy}
       isDanger
       onCancel={onClose}
-      onConfirm={() => {
-        act({ id: token.id, withMade: isWithMade });
-      }}
+      onConfirm={() => act({ id: token.id, withMade: isWithMade })}
     >
       <p>{words.revokeText}</p>
       <p class="id">{token.id}</p>

@@ -52,9 +52,7 @@ export function StatusLine({ status }: { status: OperatorStatus }): VNode {
         class="quiet status-fold"
         aria-expanded={isOpen ? 'true' : 'false'}
         aria-controls={rest}
-        onClick={() => {
-          setIsOpen(!isOpen);
-        }}
+        onClick={() => setIsOpen(!isOpen)}
       >
         {isOpen ? words.less : words.rest}
       </button>
@@ -125,9 +123,7 @@ function SearchBox(): VNode {
         autocomplete="off"
         spellcheck={false}
         value={value}
-        onInput={({ currentTarget }) => {
-          setValue(currentTarget.value);
-        }}
+        onInput={({ currentTarget }) => setValue(currentTarget.value)}
       />
     </form>
   );
@@ -162,9 +158,7 @@ export function useKeys(isOn: boolean, onKey: (event: KeyboardEvent) => void): v
       latest.current(event);
     };
     document.addEventListener('keydown', listen);
-    return () => {
-      document.removeEventListener('keydown', listen);
-    };
+    return () => document.removeEventListener('keydown', listen);
   }, [isOn]);
 }
 

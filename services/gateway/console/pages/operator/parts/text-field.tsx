@@ -27,9 +27,8 @@ export function TextField(props: TextFieldProps): VNode {
     autocomplete: 'off',
     'aria-invalid': fault === undefined ? undefined : ('true' as const),
     'aria-describedby': `${id}-hint ${id}-fault`,
-    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
-      onInput(currentTarget.value);
-    },
+    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
+      onInput(currentTarget.value),
   };
   return (
     <div class="field">
@@ -77,9 +76,7 @@ export function ReasonField({
         aria-invalid={fault === undefined ? undefined : 'true'}
         aria-describedby={`${id}-hint ${id}-fault`}
         value={value}
-        onInput={({ currentTarget }) => {
-          onInput(currentTarget.value);
-        }}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
       />
       <p id={`${id}-hint`} class="small quiet">
         {operatorWords.reason.hint(charactersMax)}

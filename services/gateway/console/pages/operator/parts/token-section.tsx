@@ -51,9 +51,7 @@ export function TokenSection({ account, tokens, canChange, onChanged }: TokenSec
   const [open, setOpen] = useState<Open | undefined>(undefined);
   const [notice, setNotice] = useState('');
   const now = useNow();
-  const close = (): void => {
-    setOpen(undefined);
-  };
+  const close = (): void => setOpen(undefined);
   const dialog = { account, onClose: close, onChanged };
   return (
     <>
@@ -71,9 +69,7 @@ export function TokenSection({ account, tokens, canChange, onChanged }: TokenSec
           type="button"
           disabled={!canChange}
           aria-describedby={canChange ? undefined : 'may-not-change'}
-          onClick={() => {
-            setOpen({ step: 'make' });
-          }}
+          onClick={() => setOpen({ step: 'make' })}
         >
           {words.make}
         </button>
@@ -84,9 +80,9 @@ export function TokenSection({ account, tokens, canChange, onChanged }: TokenSec
           {...dialog}
           token={open.token}
           madeCount={countValidMade(tokens, open.token.id, (made) => isValidAt(made, now))}
-          onRevoked={({ token, madeRevoked }) => {
-            setNotice(commonWords.madeTokens.revoked(labelToken(requireValue(token)), madeRevoked));
-          }}
+          onRevoked={({ token, madeRevoked }) =>
+            setNotice(commonWords.madeTokens.revoked(labelToken(requireValue(token)), madeRevoked))
+          }
         />
       ) : null}
       {open?.step === 'limits' ? <LimitsDialog {...dialog} token={open.token} /> : null}
@@ -143,9 +139,7 @@ function actsColumn(canChange: boolean, open: (next: Open) => void): Column<Plac
       class="quiet"
       disabled={!canChange}
       aria-describedby={canChange ? undefined : 'may-not-change'}
-      onClick={() => {
-        open({ step, token });
-      }}
+      onClick={() => open({ step, token })}
     >
       {text}
       <span class="spoken"> {labelToken(token)}</span>

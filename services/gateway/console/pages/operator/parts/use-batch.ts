@@ -103,12 +103,8 @@ async function decideOne(id: string, body: DecisionRequest): Promise<{ result: B
 function useWarning(isRunning: boolean): void {
   useEffect(() => {
     if (!isRunning) return undefined;
-    const ask = (event: BeforeUnloadEvent): void => {
-      event.preventDefault();
-    };
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
     addEventListener('beforeunload', ask);
-    return () => {
-      removeEventListener('beforeunload', ask);
-    };
+    return () => removeEventListener('beforeunload', ask);
   }, [isRunning]);
 }

@@ -46,11 +46,7 @@ export function useChoosing(entries: readonly QueueEntry[]): ChosenEntries {
       else next.delete(id);
       setChosen(next);
     },
-    chooseAlike: () => {
-      setChosen(new Set(alike.map(({ id }) => id)));
-    },
-    clear: () => {
-      setChosen(new Set());
-    },
+    chooseAlike: () => setChosen(new Set(alike.map(({ id }) => id))),
+    clear: () => setChosen(new Set()),
   };
 }

@@ -82,15 +82,12 @@ interface Queue extends Pick<Desk, 'entries' | 'made' | 'clear'> {
 function useQueue(list: AttentionList): Queue {
   const [listed, setListed] = useState<readonly QueueEntry[]>(() => mergeQueue([], list.items));
   const [answers, setAnswers] = useState<ReadonlyMap<string, MadeDecision>>(new Map());
-  useEffect(() => {
-    setListed((before) => mergeQueue(before, list.items));
-  }, [list]);
-  const keepMade = useCallback((id: string, answer: MadeDecision) => {
-    setAnswers((before) => new Map([...before, [id, answer]]));
-  }, []);
-  const clear = useCallback(() => {
-    setListed((before) => before.filter(({ isDecided }) => !isDecided));
-  }, []);
+  useEffect(() => setListed((before) => mergeQueue(before, list.items)), [list]);
+  const keepMade = useCallback(
+    (id: string, answer: MadeDecision) => setAnswers((before) => new Map([...before, [id, answer]])),
+    [],
+  );
+  const clear = useCallback(() => setListed((before) => before.filter(({ isDecided }) => !isDecided)), []);
   // a decision of before does not count for an entry that waits again
   const made = new Map(
     listed.flatMap(({ row: { id, since } }) => {
