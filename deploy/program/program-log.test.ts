@@ -63,10 +63,7 @@ function start(service: string, config: object, environment: Readonly<Record<str
 }
 
 test('each refused setting of a service of its own is a line of JSON with file, line, key and what would be right', async () => {
-  const model = { kind: 'video', duration: [4, 15], resolutions: ['768P'], ratios: ['16:9'] };
-  const started = start('billing', {
-    models: { first: { ...model, defaults: { ratio: '1:1' } }, second: { ...model, defaults: { resolution: '4K' } } },
-  });
+  const started = start('billing', { gateway: { limits: { body: '0' } }, tasks: { poll: { max: '0s' } } });
 
   expect(await started.ended).toBe(1);
   expect(started.json()).toEqual([
@@ -74,11 +71,9 @@ test('each refused setting of a service of its own is a line of JSON with file, 
       level: 50,
       service: 'billing',
       msg: 'reelgate cannot start',
-      refused: expect.stringMatching(/reelgate\.yaml:16: models\.first\.defaults\.ratio: /),
+      refused: expect.stringMatching(/reelgate\.yaml:4: gateway\.limits\.body: /),
     }),
-    expect.objectContaining({
-      refused: expect.stringMatching(/reelgate\.yaml:32: models\.second\.defaults\.resolution: /),
-    }),
+    expect.objectContaining({ refused: expect.stringMatching(/reelgate\.yaml:9: tasks\.poll\.max: /) }),
   ]);
 });
 

@@ -54,7 +54,7 @@ function failInLines(log: ProgramLog): ProcessLog['fail'] {
   return (what, error) => {
     // A process that ends always logs the reason, even if its log is silent otherwise.
     if (log.level() === 'silent') log.setLevel('error');
-    if (error instanceof ConfigError) for (const refused of error.message.split('\n')) log.error({ refused }, what);
+    if (error instanceof ConfigError) for (const refused of error.refused) log.error({ refused }, what);
     else log.error({ err: error }, what);
   };
 }

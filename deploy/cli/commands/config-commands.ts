@@ -55,7 +55,7 @@ async function check(environment: Environment, service: ServiceName | undefined)
     return { refused: [], warnings: (await readRunnableConfig(environment, service)).warnings };
   } catch (error) {
     if (error instanceof RefusedConfig) return error;
-    if (error instanceof ConfigError) return { refused: [error.message], warnings: [] };
+    if (error instanceof ConfigError) return { refused: error.refused, warnings: [] };
     throw error;
   }
 }

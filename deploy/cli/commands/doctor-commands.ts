@@ -1,6 +1,5 @@
 import { systemClock } from '@reelgate/platform/clock';
 import { ConfigError } from '@reelgate/platform/config/config-file';
-import { RefusedConfig } from '../../program/config/check-config.ts';
 import { checkOwnAdapters } from '../../program/config/check-own-adapters.ts';
 import { readProgramConfig } from '../../program/config/program-config.ts';
 import type { ProgramConfig } from '../../program/config/program-config.ts';
@@ -87,8 +86,7 @@ function toOutcome(lines: readonly DoctorLine[]): Outcome {
 }
 
 function describeRefused(error: ConfigError): readonly DoctorLine[] {
-  const refused = error instanceof RefusedConfig ? error.refused : [error.message];
-  return refused.map((detail) => ({
+  return error.refused.map((detail) => ({
     subject: 'configuration',
     part: '',
     grade: 'fail',

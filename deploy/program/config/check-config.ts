@@ -62,12 +62,10 @@ export interface CheckedLines {
 
 /** The schema accepts the configuration, but it cannot work. */
 export class RefusedConfig extends ConfigError implements CheckedLines {
-  readonly refused: readonly string[];
   readonly warnings: readonly string[];
 
   constructor(refused: readonly string[], warnings: readonly string[]) {
-    super(refused.join('\n'));
-    this.refused = refused;
+    super(...refused);
     this.warnings = warnings;
   }
 }

@@ -1,7 +1,7 @@
 import { Ajv } from '../json-schema.ts';
 import type { ErrorObject, ValidateFunction } from '../json-schema.ts';
 import { isNetwork } from '../source-address.ts';
-import type { ConfigError } from './config-document.ts';
+import { ConfigError } from './config-document.ts';
 import type { Keys } from './config-locations.ts';
 import { describeFormat } from './format-words.ts';
 import { parseBytes, parseDuration, parseHostPort } from './units.ts';
@@ -9,12 +9,15 @@ import { parseBytes, parseDuration, parseHostPort } from './units.ts';
 const NUMBER_OR_FLAG = /^(-?(0|[1-9]\d*)(\.\d+)?|true|false)$/;
 const DECIMAL = /^(0|[1-9]\d{0,11})(\.\d{1,9})?$/;
 
+/** A check reports no more refused settings than this. */
+const FAULTS_MAX = 20;
+
 /** Makes an error at a key. */
 export type NewFault = (keys: Keys, expected: string) => ConfigError;
 
 /**
  * Fills in defaults. A string from a variable becomes the number or boolean that the schema wants, if it can be read as
- * one.
+ * one. Throws one `ConfigError` that names each refused setting.
  */
 export function checkValue(
   value: unknown,
@@ -23,12 +26,37 @@ export function checkValue(
   hasVariable: (keys: Keys) => boolean,
 ): void {
   const check = compileOnce(schema);
-  // each round converts one string
+  // each round converts at least one string
   while (!check(value)) {
-    const [error] = check.errors ?? [];
-    if (error === undefined || !convertText(value, error, hasVariable))
-      throw error === undefined ? fault([], 'is wrong') : toConfigError(error, fault);
+    const errors = check.errors ?? [];
+    if (errors.filter((error) => convertText(value, error, hasVariable)).length > 0) continue;
+    const causes = listCauses(errors).slice(0, FAULTS_MAX);
+    throw new ConfigError(...causes.map((error) => toConfigError(error, fault).message));
   }
+}
+
+/**
+ * Returns one error for each key that is missing or unknown, and for each value that is wrong. A value that may be of
+ * several kinds has the faults of each kind: the first of them stands for all.
+ */
+function listCauses(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const causes: ErrorObject[] = [];
+  for (const error of errors.filter(({ keyword }) => keyword !== 'if')) {
+    const first = error.keyword === 'anyOf' ? causes.findIndex((cause) => isWithin(cause, error)) : -1;
+    if (first !== -1) causes.splice(first + 1);
+    else if (OF_KEYS.has(error.keyword) || !causes.some((cause) => isOfSameValue(cause, error))) causes.push(error);
+  }
+  return causes;
+}
+
+const OF_KEYS: ReadonlySet<string> = new Set(['required', 'additionalProperties']);
+
+function isOfSameValue(cause: ErrorObject, { instancePath }: ErrorObject): boolean {
+  return cause.instancePath === instancePath && !OF_KEYS.has(cause.keyword);
+}
+
+function isWithin({ instancePath }: ErrorObject, outer: ErrorObject): boolean {
+  return `${instancePath}/`.startsWith(`${outer.instancePath}/`);
 }
 
 /** A reload checks with the schema of the start, so the last compiled schemas are kept, by their texts. */
@@ -46,7 +74,7 @@ function compileOnce(schema: object): ValidateFunction {
 
 function compile(schema: object): ValidateFunction {
   return new Ajv({
-    allErrors: false,
+    allErrors: true,
     verbose: true,
     useDefaults: true,
     allowUnionTypes: true,

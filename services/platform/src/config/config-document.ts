@@ -6,6 +6,13 @@ import type { Keys } from './config-locations.ts';
 /** Names the file, line and key that is wrong, and what is expected there. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+  /** A line for each refused setting: file, line, key and what would be right. */
+  readonly refused: readonly string[];
+
+  constructor(...refused: readonly string[]) {
+    super(refused.join('\n'));
+    this.refused = refused;
+  }
 }
 
 /** `${NAME}`, `${NAME:-default}` and `${file:/path}`. */

@@ -218,6 +218,18 @@ describe('the error of a bad file names the file, the line, the key and the expe
     expect(errorOf(text)).toContain(message);
   });
 
+  test('and each of several wrong settings has a line of its own, in the order of the schema', () => {
+    const lines = errorOf('port: x\nnmae: b\nserver: { retries: z }\nwait: soon').split('\n');
+
+    expect(lines.map((line) => /:(\d: [^:]+): /.exec(line)?.[1])).toEqual([
+      '2: nmae',
+      '1: port',
+      '4: wait',
+      '3: server',
+      '3: server.retries',
+    ]);
+  });
+
   test('and not the value, which may be a secret', () => {
     for (const text of [
       'key: ${SECRET}',
