@@ -1,5 +1,7 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { systemClock } from '@reelgate/platform/clock';
+import type { Sleeper } from '@reelgate/platform/clock';
 import { readBoundedText, readErrorCode } from '@reelgate/platform/config/bounded-text';
 import { findNameFault } from './adapter-name.ts';
 import { askForFacts } from './adapter-facts.ts';
@@ -69,10 +71,10 @@ function newTestedAdapter(file: string, text: string, facts: AdapterFacts): OwnA
 }
 
 /** Opens the adapter of an operator, tested or not. Throws an `OwnAdapterFault`. */
-export async function loadOwnAdapter(file: string): Promise<OpenedAdapter> {
+export async function loadOwnAdapter(file: string, clock: Sleeper = systemClock): Promise<OpenedAdapter> {
   const name = readName(file);
   const text = readAdapterText(file);
-  const sandbox = newSandbox({ file, text });
+  const sandbox = newSandbox({ file, text }, clock);
   try {
     const facts = await askForFacts(file, text, sandbox);
     return { name, adapter: wrapAdapter(facts, sandbox), facts, text };

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { Json } from '@reelgate/adapter-kit';
 import { readObject } from '@reelgate/adapter-kit/kit';
 import { systemClock } from '@reelgate/platform/clock';
+import type { Sleeper } from '@reelgate/platform/clock';
 import { OwnAdapterFault } from '../own-adapter-fault.ts';
 import { readPlainJson } from '../results/plain-json.ts';
 import type { ThreadAdapter, ThreadReport } from './adapter-thread.ts';
@@ -33,7 +34,7 @@ export interface AdapterSandbox {
  * time ends with that thread, and the next thread gets those behind it: a question is a pure computation, so it can be
  * asked again. Threads that end so one after another start ever later.
  */
-export function newSandbox(adapter: ThreadAdapter): AdapterSandbox {
+export function newSandbox(adapter: ThreadAdapter, clock: Sleeper = systemClock): AdapterSandbox {
   const questions = newQuestions<Json>();
   let thread: AdapterThread | undefined;
   let [isWatched, failuresInARow, pausedMs] = [false, 0, 0];
@@ -67,7 +68,7 @@ export function newSandbox(adapter: ThreadAdapter): AdapterSandbox {
     isWatched = true;
     for (let oldest = questions.oldest(); oldest !== undefined; oldest = questions.oldest()) {
       if (thread === undefined && pausedMs <= 0) thread = startThread(adapter, receive, fail);
-      await systemClock.sleep(WATCH_MS);
+      await clock.sleep(WATCH_MS);
       pausedMs -= WATCH_MS;
       questions.wait(WATCH_MS);
       const late = thread?.countSilence(WATCH_MS, oldest);
