@@ -1,9 +1,7 @@
 import { Fragment } from 'preact';
 import type { VNode } from 'preact';
-import type { Step, TimelineEntry } from '../api/task.ts';
+import type { Step, TimelineEntry, Lane } from '../api/task.ts';
 import { moneyText } from './number-text.tsx';
-import { BAR_UNITS, buildBar, readEnd, isLong, buildLines } from './timeline-lanes.ts';
-import type { Bar, Line } from './timeline-lanes.ts';
 import type { Colour } from './timeline-words.ts';
 import { timelineWords as words } from './timeline-words.ts';
 import { clockText, durationText, utcText } from './time.tsx';
@@ -11,6 +9,16 @@ import { clockText, durationText, utcText } from './time.tsx';
 const LANE_HEIGHT = 14;
 /** Less than this is no time to a reader. */
 const SHOWN_MS = 50;
+/** The width of the bar in its own units. */
+const BAR_UNITS = 1000;
+/** Minimum width of a span, so that a step that takes no time is still seen. */
+const UNITS_MIN = 6;
+/** From here on time that no step explains is named. */
+const GAP_MS = 10_000;
+/** A webhook that is repeated for days would press the rest together, so the bar leaves it to the list. */
+const TAIL_SHARE = 0.25;
+const ORDER: readonly Lane[] = ['service', 'upstream', 'money', 'client'];
+const ENDS: ReadonlySet<string> = new Set(['completed', 'failed']);
 
 /** The life of a task: a bar for the proportions, and a list that says the same in words. */
 export function Timeline({ entries, now }: { entries: readonly TimelineEntry[]; now: number }): VNode {
@@ -159,4 +167,67 @@ function amountText(detail: string): string {
 
 function toLineKey(line: Line): string {
   return line.kind === 'gap' ? `gap-${line.from}` : `${line.entry.step}-${line.entry.from}`;
+}
+
+/** A part of a lane of the bar. */
+interface Span {
+  readonly entry: TimelineEntry;
+  readonly x: number;
+  readonly width: number;
+}
+
+interface Bar {
+  readonly from: number;
+  readonly to: number;
+  readonly lanes: readonly { readonly lane: Lane; readonly spans: readonly Span[] }[];
+}
+
+/** An entry of the list, or time between two that nothing explains. */
+type Line =
+  | { readonly kind: 'entry'; readonly entry: TimelineEntry }
+  | { readonly kind: 'gap'; readonly from: number; readonly to: number | undefined };
+
+/** The bar above the list. Unfinished steps reach to `now`. */
+export function buildBar(entries: readonly TimelineEntry[], now: number): Bar | undefined {
+  const work = entries.filter(({ lane }) => lane !== 'client');
+  if (work.length === 0) return undefined;
+  const from = Math.min(...work.map((entry) => entry.from));
+  const workEnd = Math.max(...work.map((entry) => readEnd(entry, now)));
+  const tail = workEnd + TAIL_SHARE * (workEnd - from);
+  const drawn = entries.filter((entry) => entry.lane !== 'client' || entry.from <= tail);
+  const to = Math.max(from + 1, workEnd, ...drawn.map((entry) => Math.min(readEnd(entry, now), tail)));
+  const toSpan = (entry: TimelineEntry): Span => {
+    const scaled = (at: number): number => Math.round((BAR_UNITS * (Math.min(at, to) - from)) / (to - from));
+    const width = Math.max(UNITS_MIN, scaled(readEnd(entry, now)) - scaled(entry.from));
+    return { entry, x: Math.max(0, Math.min(scaled(entry.from), BAR_UNITS - width)), width };
+  };
+  const lanes = ORDER.map((lane) => ({ lane, spans: drawn.filter((entry) => entry.lane === lane).map(toSpan) }));
+  return { from, to, lanes: lanes.filter(({ spans }) => spans.length > 0) };
+}
+
+/** The list, with the gaps between the steps of the work. */
+export function buildLines(entries: readonly TimelineEntry[], now: number): readonly Line[] {
+  const lines: Line[] = [];
+  const work = entries.filter(({ lane }) => lane === 'service' || lane === 'upstream');
+  const last = work.at(-1);
+  let reached = work[0]?.from ?? 0;
+  for (const entry of entries) {
+    if (work.includes(entry)) {
+      if (entry.from - reached >= GAP_MS) lines.push({ kind: 'gap', from: reached, to: entry.from });
+      reached = Math.max(reached, readEnd(entry, now));
+    }
+    lines.push({ kind: 'entry', entry });
+  }
+  if (last !== undefined && !ENDS.has(last.step) && now - reached >= GAP_MS)
+    lines.push({ kind: 'gap', from: reached, to: undefined });
+  return lines;
+}
+
+/** Reports whether a step is long enough to be named by its duration. */
+function isLong({ from, to }: TimelineEntry, now: number): boolean {
+  return (to ?? now) - from >= GAP_MS;
+}
+
+function readEnd({ to }: TimelineEntry, now: number): number {
+  return to ?? now;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { TimelineEntry } from '../api/task.ts';
-import { buildBar, buildLines } from './timeline-lanes.ts';
+import { buildBar, buildLines } from './timeline-chart.tsx';
 
 const at = (step: TimelineEntry['step'], from: number, to?: number): TimelineEntry => ({
   lane: step === 'webhook' ? 'client' : step === 'held' ? 'money' : 'service',

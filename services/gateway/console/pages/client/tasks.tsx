@@ -12,10 +12,9 @@ import { Ago, At } from '../../parts/time.tsx';
 import { tasksWords as words } from './client-words.ts';
 import { words as common } from '../../words.ts';
 import { TaskGallery } from './parts/task-gallery.tsx';
-import { ViewSwitch, readView } from './parts/view-switch.tsx';
-import type { TasksView } from './parts/view-switch.tsx';
 import { TaskFilters, isFiltered, listPath } from './parts/task-filters.tsx';
 import { TaskTable, chargeText, taskTitle } from './parts/task-table.tsx';
+import { setQuery } from '../../state/address.ts';
 
 const PATH = '/console/tasks';
 const SHAPES = {
@@ -23,6 +22,8 @@ const SHAPES = {
   compact: { of: 'rows', count: 10 },
   gallery: { of: 'cards', count: 12 },
 } as const;
+const VIEWS = ['list', 'compact', 'gallery'] as const;
+const KEPT_VIEW = 'reelgate.tasks-view';
 
 export function page({ query }: PageProps): VNode {
   const path = listPath(query);
@@ -118,4 +119,54 @@ function CompactList({ tasks }: { tasks: readonly TaskRow[] }): VNode {
       ))}
     </ol>
   );
+}
+
+/** The forms of the list of tasks. */
+type TasksView = (typeof VIEWS)[number];
+
+/** The form that the address names, else the one that was chosen last in this browser. */
+function readView(query: URLSearchParams): TasksView {
+  return toView(query.get('view')) ?? toView(readKeptView()) ?? 'list';
+}
+
+/** Chooses the form of the list. A link to the page holds it, and the next visit has it too. */
+function ViewSwitch({ view }: { view: TasksView }): VNode {
+  return (
+    <div class="segments" role="group" aria-label={words.views.legend}>
+      {VIEWS.map((name) => (
+        <button
+          key={name}
+          type="button"
+          aria-pressed={name === view ? 'true' : 'false'}
+          onClick={() => {
+            keepView(name);
+            setQuery({ view: name }, { replace: true });
+          }}
+        >
+          {words.views[name]}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function toView(text: string | null): TasksView | undefined {
+  return VIEWS.find((view) => view === text);
+}
+
+/** A browser can refuse pages a storage. Then only the address holds the choice. */
+function readKeptView(): string | null {
+  try {
+    return localStorage.getItem(KEPT_VIEW);
+  } catch {
+    return null;
+  }
+}
+
+function keepView(view: TasksView): void {
+  try {
+    localStorage.setItem(KEPT_VIEW, view);
+  } catch {
+    // the address has it
+  }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { render } from 'preact-render-to-string';
 import type { Token } from '../../api/tokens.ts';
-import { EMPTY_TOKEN, toNewToken } from './parts/new-token.ts';
+import { EMPTY_TOKEN, toNewToken } from './parts/token-form.tsx';
 import { tokenState } from './parts/token-table.tsx';
 import { TokensView } from './tokens.tsx';
 

@@ -17,15 +17,13 @@ import { words as common } from '../../words.ts';
 import { tryWords as words } from './try-words.ts';
 import { useEstimate } from './parts/estimate.ts';
 import type { Estimate, FreshEstimate } from './parts/estimate.ts';
-import { OrderFields } from './parts/order-fields.tsx';
-import { OrderJson } from './parts/order-json.tsx';
+import { OrderFields, OrderJson } from './parts/order-fields.tsx';
 import { MakingList } from './parts/making-list.tsx';
-import { ONE_VIDEO, VIDEOS_MAX, countRest, listOrders, readCopies } from './parts/making.ts';
+import { ONE_VIDEO, VIDEOS_MAX, countRest, listOrders, readCopies, useMaking } from './parts/making.ts';
 import type { MakingPlan } from './parts/making.ts';
 import { mergeFiles } from './parts/reference-fields.tsx';
 import { toCreateBody, toEstimateBody, firstOrder, repeatOrder, withModel, withoutUploads } from './parts/try-order.ts';
 import type { Order, Uploads } from './parts/try-order.ts';
-import { useMaking } from './parts/use-making.ts';
 
 const KEPT = 'form';
 /** Fields that tell a refusal below themselves. */

@@ -2,10 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { render } from 'preact-render-to-string';
 import type { UsageView } from '../../api/usage.ts';
 import { parsePeriod, resolvePreset } from '../../parts/period.ts';
-import { buildChart, stackSeries } from './parts/chart-data.ts';
-import { findPlaceByKey } from '../../parts/bar-chart.tsx';
-import { changeText, describeChange } from './parts/usage-stats.tsx';
-import { UsageReport } from './usage.tsx';
+import { buildChart, stackSeries } from './parts/usage-chart.tsx';
+import { findPlaceByKey } from '../../parts/bar-picture.tsx';
+import { changeText, describeChange, UsageReport } from './usage.tsx';
 
 const NOW = Date.parse('2026-11-30T12:00:00Z');
 const sums = (amount: string, requests: number) => ({

@@ -1,6 +1,6 @@
 import { Fragment } from 'preact';
 import type { ComponentChildren, VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Attempt, Delivery, DeliveryView } from '../../api/webhooks.ts';
 import type { PageProps } from '../../frame.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
@@ -13,9 +13,10 @@ import { useDueReads } from '../../state/use-due-reads.ts';
 import { useView } from '../../state/use-view.ts';
 import { DeliveryState, errorText, lastAnswer, readDeliveryState } from '../../parts/delivery-state.tsx';
 import { Due } from './parts/delivery-table.tsx';
-import { ResendDelivery } from './parts/resend-delivery.tsx';
 import { SubjectLink } from '../../parts/links.tsx';
 import { webhooksWords } from './webhooks-words.ts';
+import { useAct } from '../../state/use-act.ts';
+import { ActDialog } from './parts/act-dialog.tsx';
 
 const SECOND_MS = 1000;
 
@@ -169,4 +170,47 @@ function AttemptCard({ attempt }: { attempt: Attempt }): VNode {
 /** Most answers come within a second. */
 function tookText(ms: number): string {
   return ms < SECOND_MS ? words.milliseconds(ms) : durationText(ms);
+}
+
+/** Sends a delivery at once. What the receiver has accepted already asks once more. */
+function ResendDelivery({ delivery, onChanged }: { delivery: Delivery; onChanged: () => void }): VNode {
+  const state = readDeliveryState(delivery.state);
+  const [isAsking, setAsking] = useState(false);
+  const [isDone, setDone] = useState(false);
+  const done = (): void => {
+    setAsking(false);
+    setDone(true);
+    onChanged();
+  };
+  const { act, isBusy, fault } = useAct<unknown>(done);
+  const path = `/v1/webhook_deliveries/${encodeURIComponent(delivery.id)}/resend`;
+  const press = (): void => {
+    if (state === 'delivered') setAsking(true);
+    else act(path);
+  };
+  return (
+    <div>
+      <p class="actions">
+        <button type="button" disabled={isBusy} onClick={press}>
+          {state === 'pending' ? words.sendNow : words.resend}
+        </button>
+        <span role="status">{isDone && !isBusy && fault === undefined ? words.resent : ''}</span>
+      </p>
+      <p class="fault" role="alert">
+        {fault?.message ?? ''}
+      </p>
+      {isAsking ? (
+        <ActDialog
+          title={words.resendTitle}
+          confirm={words.resend}
+          cancel={words.resendBack}
+          path={path}
+          onDone={done}
+          onClose={() => setAsking(false)}
+        >
+          <p>{words.resendText}</p>
+        </ActDialog>
+      ) : null}
+    </div>
+  );
 }

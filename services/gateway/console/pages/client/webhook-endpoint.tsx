@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { EndpointView, Endpoint } from '../../api/webhooks.ts';
+import type { EndpointView, Endpoint, Delivery } from '../../api/webhooks.ts';
 import { useMe } from '../../state/door.ts';
 import { useDueReads } from '../../state/use-due-reads.ts';
 import { useView } from '../../state/use-view.ts';
@@ -11,12 +11,16 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { EndpointActs } from './parts/endpoint-acts.tsx';
-import { DeliveryFilter, EndpointDeliveries } from './parts/endpoint-deliveries.tsx';
 import { EndpointForm } from './parts/endpoint-form.tsx';
-import { DEFAULT_ENDPOINT, endpointName, agoOrNever } from './parts/endpoint-table.tsx';
+import { DEFAULT_ENDPOINT, endpointName, agoOrNever, EndpointHealth } from './parts/endpoint-table.tsx';
 import { webhooksWords as words } from './webhooks-words.ts';
 import { At } from '../../parts/time.tsx';
-import { EndpointHealth } from './parts/endpoint-health.tsx';
+import { setQuery } from '../../state/address.ts';
+import { useSteadyRows } from '../../state/steady-rows.ts';
+import { NewRows, Pager } from '../../parts/pager.tsx';
+import { SelectField } from '../../parts/select-field.tsx';
+import { deliveryWords } from '../../parts/delivery-words.ts';
+import { DeliveryTable } from './parts/delivery-table.tsx';
 
 const NONE: EndpointView['deliveries'] = [];
 
@@ -154,6 +158,42 @@ function EndpointFacts({ endpoint }: { endpoint: Endpoint }): VNode {
           </>
         )}
       </dl>
+    </>
+  );
+}
+
+/** The filter is there before the deliveries are. */
+function DeliveryFilter({ query }: { query: URLSearchParams }): VNode {
+  const { states } = deliveryWords;
+  const options = [
+    { value: '', name: words.deliveries.all },
+    ...(['pending', 'delivered', 'failed'] as const).map((value) => ({ value, name: states[value] })),
+  ];
+  return (
+    <div class="filters">
+      <SelectField
+        label={words.deliveries.state}
+        value={query.get('state') ?? ''}
+        options={options}
+        onChange={(state) => setQuery({ state, after: '' })}
+      />
+    </div>
+  );
+}
+
+/** Shows the deliveries to an endpoint, the newest first. */
+export function EndpointDeliveries({ view, query }: { view: EndpointView; query: URLSearchParams }): VNode {
+  const { shown, waiting, accept } = useSteadyRows(view.deliveries, ({ id }: Delivery) => id);
+  const isWhole = !query.has('state') && !query.has('after');
+  return (
+    <>
+      <NewRows count={query.has('after') ? 0 : waiting} onAccept={accept} />
+      <DeliveryTable
+        deliveries={shown}
+        empty={isWhole ? words.deliveries.noneYet : words.deliveries.none}
+        withSubject
+      />
+      <Pager path={`/console/webhooks/${encodeURIComponent(view.endpoint.id)}`} query={query} after={view.after} />
     </>
   );
 }

@@ -4,9 +4,8 @@ import { renderToString } from 'preact-render-to-string';
 import type { Delivery, Endpoint } from '../../api/webhooks.ts';
 import { T0 } from '../../testing/a-task.ts';
 import { textOf } from '../../testing/text-of.ts';
-import { EndpointDeliveries } from './parts/endpoint-deliveries.tsx';
+import { EndpointDeliveries, EndpointHead } from './webhook-endpoint.tsx';
 import { DeliveryPage } from './webhook-delivery.tsx';
-import { EndpointHead } from './webhook-endpoint.tsx';
 import { EndpointsPage } from './webhooks.tsx';
 
 const AT = new Date(T0).toISOString();

@@ -19,12 +19,10 @@ import { ChannelCard } from './parts/channel-card.tsx';
 import { countChannelFaults, listAnswers, sumLastHour } from './parts/channel-hour.ts';
 import type { AnswerMinute } from './parts/channel-hour.ts';
 import { ContractList } from './parts/contract-list.tsx';
-import { hourText } from './parts/hour-text.ts';
-import { LatencyChart } from './parts/latency-chart.tsx';
 import { MarginTable } from './parts/margin-table.tsx';
 import { NoteSection } from './parts/note-section.tsx';
 import type { OperatorNote } from './parts/note-section.tsx';
-import type { QueueLane } from './parts/queue-changes.ts';
+import type { QueueLane } from './waiting.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { queueWords } from './queue-words.ts';
 import { channelWords } from './channel-words.ts';
@@ -36,6 +34,11 @@ const words = channelWords.channel;
 
 /** The most failures that the page shows. */
 const FAILURES_SHOWN = 20;
+const MINUTE_MS = 60_000;
+const HOUR_MINUTES = 60;
+const STEP = 10;
+const HEIGHT = 120;
+const DOT = 2.5;
 
 type Failure = RpcAnswer<'tasks.OperatorService/ListChannelFailures'>['failures'][number];
 
@@ -154,7 +157,7 @@ export function ChannelPage(props: ChannelPageProps): VNode {
             <>
               <h3>{words.faults}</h3>
               <Sparkline values={faults} />
-              <p class="small quiet">{hourText(words.faultsCounted, faults)}</p>
+              <p class="small quiet">{workWords.now.hour(words.faultsCounted, faults)}</p>
             </>
           )}
         </div>
@@ -220,5 +223,35 @@ function Latency({ answers, now }: { answers: readonly AnswerMinute[]; now: numb
         />
       </details>
     </>
+  );
+}
+
+/** The times of answers in the last hour as dots with a line between both of a minute. The table below says the same. */
+function LatencyChart({ answers, now }: { answers: readonly AnswerMinute[]; now: number }): VNode {
+  const highest = Math.max(1, ...answers.map(({ p95 }) => p95));
+  const last = Math.floor(now / MINUTE_MS);
+  const toX = (at: number): number => (HOUR_MINUTES - 1 - (last - Math.floor(at / MINUTE_MS)) + 0.5) * STEP;
+  const toY = (ms: number): number => Math.round((HEIGHT - DOT - (ms / highest) * (HEIGHT - 2 * DOT)) * 10) / 10;
+  return (
+    <div class="latency">
+      <span class="small quiet" aria-hidden="true">
+        {spanText(highest)}
+      </span>
+      <svg
+        viewBox={`0 0 ${HOUR_MINUTES * STEP} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        aria-hidden="true"
+        focusable="false"
+      >
+        <path class="base" d={`M0 ${HEIGHT}H${HOUR_MINUTES * STEP}`} />
+        {answers.map(({ at, p50, p95 }) => (
+          <g key={at}>
+            <path class="range" d={`M${toX(at)} ${toY(p50)}V${toY(p95)}`} />
+            <path class="half" d={`M${toX(at) - DOT} ${toY(p50)}h${2 * DOT}`} />
+            <path class="most" d={`M${toX(at) - DOT} ${toY(p95)}h${2 * DOT}`} />
+          </g>
+        ))}
+      </svg>
+    </div>
   );
 }

@@ -3,7 +3,7 @@ import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { textOf } from '../../testing/text-of.ts';
 import { HandOverPage } from './hand-over.tsx';
-import type { HandOver, HandOverList } from './parts/hand-over-entries.ts';
+import type { HandOver, HandOverList } from './hand-over.tsx';
 
 const iso = (at: number): string => new Date(at).toISOString();
 const handOver: HandOver = { ...{ since: iso(0), now: iso(60_000) }, events: [], raised: [], hasMore: false };

@@ -1,23 +1,25 @@
 import type { VNode } from 'preact';
 import type { RpcAnswer } from '../../api/calls.ts';
 import type { PageProps } from '../../frame.tsx';
-import { formatNanos } from '../../parts/contract-values.ts';
+import { formatNanos, readTime } from '../../parts/contract-values.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
+import type { Column } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { formatCount } from '../../parts/number-text.tsx';
 import { parsePeriod, toBounds } from '../../parts/period.ts';
 import type { Period } from '../../parts/period.ts';
-import { toCall, useCalls } from '../../state/calls.ts';
+import { toCall, useCalls, useRpc } from '../../state/calls.ts';
 import { serverNow } from '../../state/api.ts';
 import { booksWords } from './books-words.ts';
 import { FilterForm } from './parts/filter-form.tsx';
 import type { FilterField } from './parts/filter-form.tsx';
-import { LedgerState } from './parts/ledger-state.tsx';
 import { ContractList } from './parts/contract-list.tsx';
 import { MarginTable } from './parts/margin-table.tsx';
 import { useOperator } from './parts/use-operator.ts';
-import type { Column } from '../../parts/data-table.tsx';
+import { announce } from '../../state/announce.ts';
+import { Ago, spanText } from '../../parts/time.tsx';
+import { operatorWords } from './operator-words.ts';
 
 const words = booksWords.money;
 
@@ -134,3 +136,63 @@ const SETTLED_COLUMNS: readonly Column<SettledRow>[] = [
     cell: ({ chargedNanos, currency }) => formatNanos(chargedNanos, currency),
   },
 ];
+
+type LedgerCheck = NonNullable<RpcAnswer<'billing.AccountService/GetMoney'>['lastCheck']>;
+
+interface LedgerStateProps {
+  /** The last check that is kept; undefined if the ledger was never checked. */
+  readonly check: LedgerCheck | undefined;
+  readonly canVerify: boolean;
+  readonly onVerified: () => void;
+}
+
+/** Shows the outcome of the last check of the ledger, and a way to check it now. */
+function LedgerState({ check, canVerify, onVerified }: LedgerStateProps): VNode {
+  const { act, isBusy, fault, answer } = useRpc('billing.AccountService/VerifyLedger', ({ ok }) => {
+    announce(ok ? words.passed : words.failed);
+    onVerified();
+  });
+  return (
+    <section class="card">
+      <h2>{words.ledger}</h2>
+      {check === undefined ? <p class="quiet">{words.neverChecked}</p> : <Check check={check} />}
+      {answer === undefined || answer.ok || check?.ok === false ? null : <Faults faults={answer.faults} />}
+      <div class="actions">
+        <button type="button" disabled={!canVerify || isBusy} aria-describedby="verify-note" onClick={() => act({})}>
+          {isBusy ? words.verifying : words.verify}
+        </button>
+      </div>
+      <p id="verify-note" class="small quiet">
+        {canVerify ? words.verifyHint : operatorWords.needsRole('treasurer', words.needed)}
+      </p>
+      <p class="fault" role="alert">
+        {fault?.message ?? ''}
+      </p>
+    </section>
+  );
+}
+
+function Check({ check: { ok, at = '', tookMs, entries, faults, actor } }: { check: LedgerCheck }): VNode {
+  return (
+    <>
+      <p class={ok ? 'good' : 'bad'}>
+        <span aria-hidden="true">{ok ? '●' : '✕'}</span> {ok ? words.passed : words.failed}
+      </p>
+      <p class="small quiet">
+        <Ago at={readTime(at)} />
+        {words.checkFacts(actor, Number(entries), spanText(Number(tookMs)))}
+      </p>
+      <Faults faults={faults} />
+    </>
+  );
+}
+
+function Faults({ faults }: { faults: readonly string[] }): VNode | null {
+  return faults.length === 0 ? null : (
+    <ul class="error-text">
+      {faults.map((fault) => (
+        <li key={fault}>{fault}</li>
+      ))}
+    </ul>
+  );
+}

@@ -12,7 +12,6 @@ import { workWords } from './work-words.ts';
 import { ActList, listActs, toActCalls } from './parts/act-list.tsx';
 import type { Act } from './parts/act-list.tsx';
 import { FaultPictures } from './parts/fault-pictures.tsx';
-import { hourText } from './parts/hour-text.ts';
 
 /** A shape for each grade, so that none is known by its colour alone. */
 const SHAPES: Readonly<Record<Grade, string>> = { ok: '●', warn: '▲', fail: '■' };
@@ -106,7 +105,7 @@ function LightCard({ light }: { light: Light }): VNode {
       {minutes.length === 0 ? null : (
         <>
           <Sparkline values={minutes} />
-          <p class="small quiet">{hourText(words.counted[name], minutes)}</p>
+          <p class="small quiet">{words.hour(words.counted[name], minutes)}</p>
         </>
       )}
       <a href={HREFS[name]}>{words.open[name]}</a>

@@ -6,7 +6,7 @@ import type { OperatorTaskView } from '../../api/operator-tasks.ts';
 import { ConfigurationView } from './configuration.tsx';
 import { OneJobView } from './job.tsx';
 import { filtersIn } from './parts/filter-form.tsx';
-import type { Charge, FoundTasks, TaskRecord } from './parts/find-tasks.ts';
+import type { Charge, FoundTasks, TaskRecord } from './tasks.tsx';
 import type { QueuedTask } from './parts/task-facts.tsx';
 import { TaskView } from './task.tsx';
 import { TasksView } from './tasks.tsx';

@@ -21,9 +21,8 @@ import { ActList, listActs, toActCalls } from './parts/act-list.tsx';
 import type { Act } from './parts/act-list.tsx';
 import type { OperatorNote } from './parts/note-section.tsx';
 import { useOperator } from './parts/use-operator.ts';
-import { AttemptTable } from './parts/attempt-table.tsx';
+import { AttemptTable, TaskFacts, TaskStatus } from './parts/task-facts.tsx';
 import { AttentionNote, HistoryList } from './parts/history-list.tsx';
-import { TaskFacts, TaskStatus } from './parts/task-facts.tsx';
 import type { QueuedTask } from './parts/task-facts.tsx';
 import { TaskOrder } from './parts/task-order.tsx';
 

@@ -12,11 +12,10 @@ import { TextField } from '../../parts/text-field.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { announce } from '../../state/announce.ts';
 import { sendCall, toCall, useCalls } from '../../state/calls.ts';
+import type { RpcCall } from '../../state/calls.ts';
 import { useSending } from '../../state/use-act.ts';
 import { ActList, listActs, toActCalls } from './parts/act-list.tsx';
 import type { Act } from './parts/act-list.tsx';
-import { toChangeCall } from './parts/queue-changes.ts';
-import type { QueueAccount, QueueLane, WantedChange } from './parts/queue-changes.ts';
 import { ReasonField } from './parts/text-field.tsx';
 import { useOperator } from './parts/use-operator.ts';
 import { operatorWords } from './operator-words.ts';
@@ -25,6 +24,7 @@ import type { QueueChange } from './queue-words.ts';
 
 const ACTS_READ = 100;
 const ACTS_SHOWN = 10;
+
 type Queue = RpcAnswer<'tasks.QueueService/ListQueue'>;
 
 export function page(): VNode {
@@ -243,4 +243,34 @@ function ChangeDialog({ wanted, onClose, onChanged }: ChangeDialogProps): VNode 
       <ReasonField value={reason} onInput={setReason} fault={fault?.message} />
     </ConfirmDialog>
   );
+}
+
+/** Tasks that the same channels can do. */
+export type QueueLane = Queue['lanes'][number];
+
+type QueueAccount = Queue['accounts'][number];
+
+/** A change that an operator wants to make. A hold and a release can name a model instead of an account. */
+export interface WantedChange {
+  readonly change: QueueChange;
+  readonly accountId?: string;
+  readonly model?: string;
+  readonly weight?: number;
+}
+
+/** The call that carries out a change. The answer to a cancel has `hasMore`. */
+export function toChangeCall(
+  { change, accountId = '', model = '', weight = 0 }: WantedChange,
+  reason: string,
+): RpcCall<object> {
+  switch (change) {
+    case 'weight':
+      return toCall('tasks.QueueService/SetQueueWeight', { accountId, weight, reason });
+    case 'hold':
+      return toCall('tasks.QueueService/HoldQueue', { accountId, model, reason });
+    case 'release':
+      return toCall('tasks.QueueService/ReleaseQueue', { accountId, model, reason });
+    case 'cancel':
+      return toCall('tasks.QueueService/CancelQueued', { accountId, reason });
+  }
 }

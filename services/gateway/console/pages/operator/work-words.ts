@@ -41,8 +41,11 @@ export const workWords = {
       channels: 'Channels',
       attention: 'The queue',
     } satisfies Record<LightName, string>,
-    hour: (what: string, low: number, high: number, last: number) =>
-      `Last hour, ${what} a minute: ${figure(low)} to ${figure(high)}, now ${figure(last)}`,
+    /** The picture of an hour in words. */
+    hour: (what: string, minutes: readonly number[]) => {
+      const [low, high] = [Math.min(...minutes), Math.max(...minutes)];
+      return `Last hour, ${what} a minute: ${figure(low)} to ${figure(high)}, now ${figure(minutes.at(-1) ?? 0)}`;
+    },
     changed: (name: string, grade: string) => `${name}: ${grade}`,
     causes: {
       creates: ({ upstream, client, us }: Causes) =>

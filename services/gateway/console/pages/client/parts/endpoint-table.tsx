@@ -3,9 +3,8 @@ import type { Endpoint } from '../../../api/webhooks.ts';
 import { readTime } from '../../../parts/contract-values.ts';
 import { DataTable } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
-import { Ago } from '../../../parts/time.tsx';
+import { Ago, durationText, useNow } from '../../../parts/time.tsx';
 import { webhooksWords as words } from '../webhooks-words.ts';
-import { EndpointHealth } from './endpoint-health.tsx';
 
 /** The endpoint that stands for URLs of requests. */
 export const DEFAULT_ENDPOINT = 'default';
@@ -70,4 +69,51 @@ export function agoOrNever(at: string | undefined): VNode | string {
 
 function renderTime(id: string, at: string | undefined): VNode | string {
   return id === DEFAULT_ENDPOINT ? words.notTold : agoOrNever(at);
+}
+
+/** Shows whether deliveries arrive, by a word and a shape; if they do not, since when and why not. */
+export function EndpointHealth({ endpoint, isLong = false }: { endpoint: Endpoint; isLong?: boolean }): VNode {
+  const { disabledAt, disabledReason, failingSince, lastSuccessAt, lastFailureAt } = endpoint;
+  if (disabledAt !== undefined) return renderDisabled(readTime(disabledAt), disabledReason, isLong);
+  if (failingSince !== undefined)
+    return (
+      <span class="lines">
+        <span class="state failed">
+          <Shape of="✕" /> <FailingFor since={readTime(failingSince)} />
+        </span>
+        {isLong ? <span class="small quiet">{words.health.failingEnd}</span> : null}
+      </span>
+    );
+  return lastSuccessAt === undefined && lastFailureAt === undefined ? (
+    <span class="state">
+      <Shape of="○" /> {words.health.unused}
+    </span>
+  ) : (
+    <span class="state completed">
+      <Shape of="●" /> {words.health.well}
+    </span>
+  );
+}
+
+/** Shows a disabled endpoint. One that a person disabled is not shown as failed. */
+function renderDisabled(at: number, reason: string, isLong: boolean): VNode {
+  const reasons: Readonly<Record<string, string>> = words.health.reasons;
+  return (
+    <span class="lines">
+      <span class={reason === 'by_owner' ? 'state' : 'state failed'}>
+        <Shape of="■" /> {words.health.disabled} <Ago at={at} />
+      </span>
+      <span class="small quiet">
+        {reasons[reason] ?? reason} {isLong ? words.health.silent : null}
+      </span>
+    </span>
+  );
+}
+
+function Shape({ of }: { of: string }): VNode {
+  return <span aria-hidden="true">{of}</span>;
+}
+
+function FailingFor({ since }: { since: number }): VNode {
+  return <span>{words.health.failing(durationText(useNow() - since))}</span>;
 }

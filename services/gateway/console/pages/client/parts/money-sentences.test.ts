@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { TaskMoney } from '../../../api/money.ts';
 import { aTaskMoney, usd } from '../../../testing/a-task.ts';
-import { moneySentences, termsText } from './money-sentences.ts';
+import { moneySentences, termsText } from './money-line.tsx';
 
 const told = (over: Partial<TaskMoney>): string => moneySentences(aTaskMoney(over), '768P', () => '19:02').join(' ');
 

@@ -1,16 +1,18 @@
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import type { TryModel, TryView } from '../../../api/try.ts';
 import type { ApiError } from '../../../state/api.ts';
 import { SelectField } from '../../../parts/select-field.tsx';
 import { TextField } from '../../../parts/text-field.tsx';
 import { tryWords as words } from '../try-words.ts';
 import { ReferenceFields } from './reference-fields.tsx';
-import { clampDuration, listRatios, withOrderField, withModel } from './try-order.ts';
+import { clampDuration, listRatios, withOrderField, withModel, parseOrder } from './try-order.ts';
 import type { Order, Uploads } from './try-order.ts';
 
 /** For a model with a limit that cannot be read. */
 const PROMPT_CHARACTERS_MAX = 7000;
 const URL_CHARACTERS_MAX = 2048;
+const JSON_ROWS = 18;
 
 export interface OrderFieldsProps {
   readonly view: TryView;
@@ -175,4 +177,35 @@ function toFieldText(value: unknown): string {
 
 function toNumberOrText(text: string): number | string {
   return text === '' || Number.isNaN(Number(text)) ? text : Number(text);
+}
+
+interface OrderJsonProps {
+  readonly order: Order;
+  /** Undefined if the text is no order. */
+  readonly onChange: (order: Order | undefined) => void;
+  readonly fault: string | undefined;
+}
+
+/** The order as the body of the call. */
+export function OrderJson({ order, onChange, fault }: OrderJsonProps): VNode {
+  const [text, setText] = useState(() => JSON.stringify(order, null, 2));
+  const parsed = parseOrder(text);
+  const invalid =
+    'fault' in parsed ? words.json.invalid(parsed.fault === '' ? words.json.noObject : parsed.fault) : undefined;
+  return (
+    <div class="json-field">
+      <TextField
+        label={words.json.label}
+        value={text}
+        rows={JSON_ROWS}
+        hint={words.json.hint}
+        fault={invalid ?? fault}
+        onInput={(value) => {
+          setText(value);
+          const read = parseOrder(value);
+          onChange('order' in read ? read.order : undefined);
+        }}
+      />
+    </div>
+  );
 }

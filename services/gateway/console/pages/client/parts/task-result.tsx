@@ -3,8 +3,10 @@ import type { TaskView } from '../../../api/task.ts';
 import { CodeBlock } from '../../../parts/copy-button.tsx';
 import { At, relativeText } from '../../../parts/time.tsx';
 import { taskWords } from '../task-words.ts';
-import { bytesText } from '../../../parts/number-text.tsx';
-import { FailureNote } from './failure-note.tsx';
+import { bytesText, formatMoney, parseNanos } from '../../../parts/number-text.tsx';
+import type { TaskMoney } from '../../../api/money.ts';
+import type { TaskFailure } from '../../../api/tasks.ts';
+import { plainMessage } from '../../../state/api.ts';
 
 const words = taskWords.video;
 /** The aspect ratio if the order leaves it to the model. */
@@ -66,4 +68,33 @@ export function listVideoFacts({ task, video, now }: TaskView): readonly (readon
           ] as const,
         ]),
   ];
+}
+
+interface FailureNoteProps {
+  readonly failure: TaskFailure;
+  /** Undefined if the task has no money or it cannot be read. */
+  readonly money: TaskMoney | undefined;
+}
+
+/** Explains a failure: the event, the party at fault, the cost, and a possible change. */
+function FailureNote({ failure, money }: FailureNoteProps): VNode {
+  const { cause, code } = failure;
+  const cost = describeCost(money);
+  return (
+    <section class="failure-note">
+      <h2>{taskWords.failure.title}</h2>
+      <p class="failure-message">{plainMessage(failure)}</p>
+      {cause === undefined ? null : <p>{taskWords.failure.cause[cause]}</p>}
+      {cost === undefined ? null : <p>{cost}</p>}
+      <p>{taskWords.failure.advice[cause ?? 'unknown']}</p>
+      <p class="small quiet">{taskWords.failure.code(code)}</p>
+    </section>
+  );
+}
+
+/** Returns undefined unless the money shows that the task is free. */
+function describeCost(money: TaskMoney | undefined): string | undefined {
+  if (money === undefined || money.basis === 'deferred') return undefined;
+  if (money.charged === undefined) return taskWords.failure.returning(formatMoney(money.held));
+  return parseNanos(money.charged.amount) === 0n ? taskWords.failure.free : undefined;
 }

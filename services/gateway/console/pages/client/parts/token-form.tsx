@@ -1,21 +1,20 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { MadeToken } from '../../../api/tokens.ts';
+import type { MadeToken, NewToken, Right, TokenQueue } from '../../../api/tokens.ts';
 import { TASK_FILTERS } from '../../../client-filters.ts';
 import type { ApiError } from '../../../state/api.ts';
 import { useAct } from '../../../state/use-act.ts';
 import { ChoicesField } from '../../../parts/choices-field.tsx';
-import { QueueFields } from '../../../parts/queue-fields.tsx';
+import { QueueFields, DEFAULT_QUEUE } from '../../../parts/queue-fields.tsx';
 import { SelectField } from '../../../parts/select-field.tsx';
 import { TextField } from '../../../parts/text-field.tsx';
 import { tokensWords } from '../tokens-words.ts';
-import { COUNTS, EMPTY_TOKEN, toNewToken } from './new-token.ts';
-import type { TokenDraft } from './new-token.ts';
 
 const words = tokensWords.make;
 const NAME_CHARACTERS_MAX = 256;
 const RIGHTS = (['none', 'read', 'write'] as const).map((value) => ({ value, name: words.choices[value] }));
 const EVERY = '*';
+const COUNTS = ['createsPerMinute', 'readsPerMinute', 'callsPerMinute', 'inFlight'] as const;
 
 export interface TokenFormProps {
   readonly models: readonly string[];
@@ -184,4 +183,52 @@ function isPlaced(fault: ApiError | undefined): boolean {
 
 function findFieldFault(fault: ApiError | undefined, name: string): string | undefined {
   return fault?.field?.replace(/\[.*$/, '') === name ? fault.message : undefined;
+}
+
+/** The form of a new token as its fields have it. */
+interface TokenDraft {
+  readonly name: string;
+  readonly models: readonly string[];
+  readonly isEveryModel: boolean;
+  readonly limit: string;
+  /** A local time, as the field writes it. */
+  readonly expires: string;
+  readonly webhooks: Right;
+  readonly tokens: Right;
+  readonly queue: TokenQueue;
+  readonly label: string;
+  readonly counts: Readonly<Partial<Record<(typeof COUNTS)[number], string>>>;
+}
+
+export const EMPTY_TOKEN: TokenDraft = {
+  name: '',
+  models: [],
+  isEveryModel: false,
+  limit: '',
+  expires: '',
+  webhooks: 'none',
+  tokens: 'none',
+  queue: DEFAULT_QUEUE,
+  label: '',
+  counts: {},
+};
+
+/** The body of the create. What is empty is left out. */
+export function toNewToken(draft: TokenDraft): NewToken {
+  const { name, models, isEveryModel, limit, expires, webhooks, tokens, queue, label, counts } = draft;
+  const set = COUNTS.flatMap((field) => {
+    const text = counts[field]?.trim() ?? '';
+    return text === '' ? [] : [[field, Number(text)]];
+  });
+  return {
+    name: name.trim(),
+    models: isEveryModel ? ['*'] : models,
+    ...(limit.trim() === '' ? {} : { limit: limit.trim() }),
+    ...(expires === '' ? {} : { expiresAt: new Date(expires).getTime() }),
+    webhooks,
+    tokens,
+    ...queue,
+    ...(label.trim() === '' ? {} : { label: label.trim() }),
+    ...(Object.fromEntries(set) as Pick<NewToken, (typeof COUNTS)[number]>),
+  };
 }

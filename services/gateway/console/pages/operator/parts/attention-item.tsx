@@ -6,20 +6,23 @@ import { useRefreshWhile } from '../../../state/use-due-reads.ts';
 import { toCall, useCalls } from '../../../state/calls.ts';
 import { useView } from '../../../state/use-view.ts';
 import type { View } from '../../../state/use-view.ts';
-import { requireValue } from '../../../parts/contract-values.ts';
+import { requireValue, readTime } from '../../../parts/contract-values.ts';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { loadLater } from '../../../parts/load-later.tsx';
 import { moneyText } from '../../../parts/number-text.tsx';
 import { StateBadge } from '../../../parts/state-badge.tsx';
-import { Ago } from '../../../parts/time.tsx';
+import { Ago, clockText } from '../../../parts/time.tsx';
 import { attentionWords } from '../attention-words.ts';
 import type { DecidedMoney, MadeDecision } from './attention-rows.ts';
-import { DecidedNote } from './decided-note.tsx';
 import { DecisionForm } from './decision-form.tsx';
 import { readJob } from './job-facts.ts';
-import type { QueueEntry } from './queue.ts';
+import type { QueueEntry } from './use-desk.ts';
 import { reasonText } from './queue-list.tsx';
+import type { Resolution } from '../../../api/operator-attention.ts';
+import { readDetail } from './act-list.tsx';
+import type { Act } from './act-list.tsx';
+import { outcomeText } from './consequence.ts';
 
 const words = attentionWords.attention;
 /** A decision is the last act over its entry, or one of the last few. */
@@ -27,6 +30,7 @@ const ACTS_READ = 20;
 /** The evidence of an entry is read from the server anyway, and its files are as many as those of the queue. */
 const TaskEvidence = loadLater(async () => (await import('./evidence.tsx')).TaskEvidence);
 const JobEvidence = loadLater(async () => (await import('./evidence.tsx')).JobEvidence);
+const DECISION = 'attention_resolved';
 
 export interface AttentionItemProps {
   readonly entry: QueueEntry;
@@ -152,4 +156,40 @@ function RowFacts({ row, isDecided }: QueueEntry): VNode {
       )}
     </dl>
   );
+}
+
+interface DecidedNoteProps {
+  readonly row: QueueEntry['row'];
+  readonly you: string;
+  /** The visitor's decision on this page; undefined without one. */
+  readonly made: MadeDecision | undefined;
+  /** The acts of operators on it, the newest first; undefined until they are read. */
+  readonly acts: readonly Act[] | undefined;
+  /** Its money as it is booked now, or undefined if it is not known. */
+  readonly money: DecidedMoney | undefined;
+}
+
+/** Says who decided over an entry that has left the queue, and what that did. */
+function DecidedNote(props: DecidedNoteProps): VNode {
+  return (
+    <p class="note">
+      <span aria-hidden="true">✓</span> {describeDecision(props)}
+    </p>
+  );
+}
+
+export function describeDecision({ row: { id, since }, you, made, acts, money }: DecidedNoteProps): string {
+  if (made !== undefined) return words.youDecided(id, ...facts(made.resolution, money ?? made.money, made.at));
+  if (acts === undefined) return words.loadingDecision;
+  // an entry that waits again has the decisions of before, too
+  const act = acts.find(({ action, at }) => action === DECISION && (readTime(at) ?? 0) >= since);
+  if (act === undefined) return words.leftByItself;
+  const told = facts(readDetail(act)['resolution'] as Resolution, money, readTime(act.at) ?? 0);
+  return act.actor === you
+    ? words.youDecided(id, ...told)
+    : `${words.otherDecided(act.actor, ...told)} ${words.why(act.reason)}`;
+}
+
+function facts(resolution: Resolution, money: DecidedMoney | undefined, at: number): [string, string, string] {
+  return [words.as[resolution], outcomeText(resolution, money), clockText(at)];
 }

@@ -5,15 +5,15 @@ import { Sparkline } from '../../../parts/sparkline.tsx';
 import { Ago, spanText } from '../../../parts/time.tsx';
 import { readTime } from '../../../parts/contract-values.ts';
 import { serverNow } from '../../../state/api.ts';
-import { countAttempts, sumLastHour } from './channel-hour.ts';
-import { hourText } from './hour-text.ts';
+import { countAttempts, sumLastHour, sumCounts } from './channel-hour.ts';
 import { workWords } from '../work-words.ts';
 import { ChannelActs } from './channel-acts.tsx';
 import type { ChannelCardProps } from './channel-acts.tsx';
 import { channelWords } from '../channel-words.ts';
-import { OutcomeBar, listOutcomes } from './outcome-bar.tsx';
 
 const words = workWords.channels;
+const WIDTH = 100;
+const HEIGHT = 4;
 
 type Channel = ChannelRow['channel'];
 type ChannelStanding = keyof typeof words.standings;
@@ -147,7 +147,7 @@ function Hour({ hour }: { hour: ChannelHour | undefined }): VNode {
           <dt>{words.perMinuteNow}</dt>
           <dd>
             <Sparkline values={attempts} />
-            <span class="small quiet">{hourText(words.attemptsCounted, attempts)}</span>
+            <span class="small quiet">{workWords.now.hour(words.attemptsCounted, attempts)}</span>
           </dd>
         </>
       )}
@@ -195,5 +195,71 @@ function Settings({ channel }: { channel: Channel }): VNode {
         ))}
       </dl>
     </details>
+  );
+}
+
+type Kind = 'good' | 'bad' | 'busy';
+
+interface Share {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly count: number;
+}
+
+interface Outcomes {
+  readonly name: string;
+  /** The same as the bar. */
+  readonly text: string;
+  readonly shares: readonly Share[];
+}
+
+/** The outcomes of an hour: of attempts, of ends, and of polls where some failed. */
+function listOutcomes({ minutes }: ChannelHour): readonly Outcomes[] {
+  const hour = sumCounts(minutes);
+  const attempts = dropZeros([
+    { kind: 'good', name: words.accepted, count: hour.accepted },
+    { kind: 'bad', name: words.refused, count: hour.refused },
+    { kind: 'busy', name: words.unknown, count: hour.unknown },
+  ]);
+  const ends = dropZeros([
+    { kind: 'good', name: words.completed, count: hour.completed },
+    { kind: 'bad', name: words.failed, count: hour.failed },
+  ]);
+  const polls = hour.failedPolls === 0 ? '' : `; ${hour.failedPolls} ${words.failedPolls}`;
+  return [
+    { name: words.attempts, text: describeShares(attempts), shares: attempts },
+    { name: words.ends, text: `${describeShares(ends)}${polls}`, shares: ends },
+  ];
+}
+
+function dropZeros(shares: readonly Share[]): readonly Share[] {
+  return shares.filter(({ count }) => count > 0);
+}
+
+function describeShares(shares: readonly Share[]): string {
+  return shares.length === 0 ? '–' : shares.map(({ name, count }) => `${count} ${name}`).join(', ');
+}
+
+/** The shares as a bar; the words beside it say the same. */
+function OutcomeBar({ shares }: { shares: readonly Share[] }): VNode | null {
+  const total = shares.reduce((sum, { count }) => sum + count, 0);
+  if (total === 0) return null;
+  let x = 0;
+  return (
+    <svg
+      class="outcomes"
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+      focusable="false"
+    >
+      {shares.map(({ kind, name, count }) => {
+        const width = (count / total) * WIDTH;
+        x += width;
+        return (
+          <rect key={name} class={kind} x={(x - width).toFixed(2)} y="0" width={width.toFixed(2)} height={HEIGHT} />
+        );
+      })}
+    </svg>
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readIdTime } from '@reelgate/platform/ids';
-import { readSearchedTo, readTaskId, toRecordsRequest } from './find-tasks.ts';
+import { readSearchedTo, readTaskId, toRecordsRequest } from '../tasks.tsx';
 
 const ID = 'task_06bt1vkhnr0qm8p5m6ru5tcvl0';
 const request = (query: string) => toRecordsRequest(new URLSearchParams(query));

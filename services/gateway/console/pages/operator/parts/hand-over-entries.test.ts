@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Act } from './act-list.tsx';
-import { ACTS_READ, listEntries } from './hand-over-entries.ts';
-import type { HandOver } from './hand-over-entries.ts';
+import { ACTS_READ, listEntries } from '../hand-over.tsx';
+import type { HandOver } from '../hand-over.tsx';
 
 const NOW = 1_000_000;
 const SINCE = 400_000;

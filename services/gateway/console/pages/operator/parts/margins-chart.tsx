@@ -1,8 +1,7 @@
 import type { VNode } from 'preact';
 import { nameMarginGroup } from './margin-sums.ts';
 import type { CurrencyMargins, MarginsView } from './margin-sums.ts';
-import { BarChart } from '../../../parts/bar-chart.tsx';
-import { COLOURS } from '../../../parts/bar-picture.tsx';
+import { BarChart, COLOURS } from '../../../parts/bar-picture.tsx';
 import type { PictureData, Points } from '../../../parts/bar-picture.tsx';
 import { moneyText, sumDecimals } from '../../../parts/number-text.tsx';
 import { marginsWords as words } from '../margins-words.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { toChangeCall } from './queue-changes.ts';
-import type { WantedChange } from './queue-changes.ts';
+import { toChangeCall } from '../waiting.tsx';
+import type { WantedChange } from '../waiting.tsx';
 
 test.each<[WantedChange, string, object]>([
   [{ change: 'weight', accountId: 'acme', weight: 4 }, 'SetQueueWeight', { accountId: 'acme', weight: 4 }],

@@ -3,8 +3,7 @@ import { moneyText } from '../../../parts/number-text.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { attentionWords } from '../attention-words.ts';
 import type { AttentionRow } from './attention-rows.ts';
-import type { QueueEntry } from './queue.ts';
-import type { ChosenEntries, Selection } from './use-choosing.ts';
+import type { QueueEntry, ChosenEntries, Selection } from './use-desk.ts';
 
 const words = attentionWords.attention;
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { AttentionRow } from './attention-rows.ts';
-import { mergeQueue, moveByKey } from './queue.ts';
+import { mergeQueue, moveByKey } from './use-desk.ts';
 
 const rows = (...ids: readonly string[]): AttentionRow[] =>
   ids.map((id) => ({

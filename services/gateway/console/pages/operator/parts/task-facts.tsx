@@ -5,12 +5,14 @@ import type { OperatorTaskView, TaskRecord } from '../../../api/operator-tasks.t
 import { readTime } from '../../../parts/contract-values.ts';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { StateBadge } from '../../../parts/state-badge.tsx';
-import { At, durationText, useNow } from '../../../parts/time.tsx';
+import { At, durationText, useNow, spanText } from '../../../parts/time.tsx';
 import { words as shared } from '../../../words.ts';
 import { evidenceWords } from '../evidence-words.ts';
 import { recordWords } from '../record-words.ts';
 import { queueWords } from '../queue-words.ts';
 import { bytesText } from '../../../parts/number-text.tsx';
+import { DataTable } from '../../../parts/data-table.tsx';
+import type { Column } from '../../../parts/data-table.tsx';
 
 const words = recordWords.task;
 
@@ -140,4 +142,57 @@ function videoText({
 export function orderLine({ kind, model, seconds, resolution, ratio }: Task): string {
   const facts = [shared.kinds[kind], model, seconds > 0 ? `${seconds} s` : '', resolution, ratio];
   return facts.filter((fact) => fact !== '').join(' · ');
+}
+
+type Attempt = TaskRecord['attempts'][number];
+
+const NONE = '–';
+
+const SHAPES: Readonly<Record<string, readonly [string, string]>> = {
+  accepted: ['●', 'good'],
+  refused: ['✕', 'bad'],
+  unknown: ['?', 'busy'],
+};
+
+const COLUMNS: readonly Column<Attempt>[] = [
+  { name: evidenceWords.evidence.number, cell: ({ number }) => number, isHead: true },
+  { name: evidenceWords.evidence.channel, cell: ({ channel }) => <span class="id">{channel}</span> },
+  { name: evidenceWords.evidence.outcome, cell: ({ outcome }) => renderOutcome(outcome) },
+  {
+    name: evidenceWords.evidence.answered,
+    cell: ({ error }) => (error === '' ? NONE : <span class="error-text">{error}</span>),
+  },
+  {
+    name: evidenceWords.evidence.upstreamId,
+    cell: ({ upstreamId }) => <span class="id">{upstreamId === '' ? NONE : upstreamId}</span>,
+  },
+  { name: evidenceWords.evidence.began, cell: ({ startedAt }) => <At at={readTime(startedAt) ?? 0} /> },
+  {
+    name: evidenceWords.evidence.took,
+    isNumber: true,
+    cell: ({ startedAt, endedAt }) =>
+      endedAt === undefined ? NONE : spanText(readTime(endedAt) - (readTime(startedAt) ?? 0)),
+  },
+];
+
+/** Every try of a task on a channel, and what the upstream answered. */
+export function AttemptTable({ attempts }: { attempts: readonly Attempt[] }): VNode {
+  return (
+    <DataTable
+      caption={evidenceWords.evidence.attempts}
+      columns={COLUMNS}
+      rows={attempts}
+      keyOf={({ number }) => String(number)}
+      empty={evidenceWords.evidence.noAttempts}
+    />
+  );
+}
+
+function renderOutcome(outcome: string): VNode {
+  const [shape, style] = SHAPES[outcome] ?? ['○', 'quiet'];
+  return (
+    <span class={`state ${style}`}>
+      <span aria-hidden="true">{shape}</span> {evidenceWords.evidence.outcomes[outcome] ?? outcome}
+    </span>
+  );
 }

@@ -4,15 +4,11 @@ import { setQuery } from '../../../state/address.ts';
 import { announce } from '../../../state/announce.ts';
 import { clockText } from '../../../parts/time.tsx';
 import { attentionWords } from '../attention-words.ts';
-import type { AttentionList, MadeDecision } from './attention-rows.ts';
+import type { AttentionList, MadeDecision, AttentionRow } from './attention-rows.ts';
 import { summarize } from './batch-results.tsx';
-import { outcomeText } from './consequence.ts';
-import { findNext, mergeQueue } from './queue.ts';
-import type { QueueEntry } from './queue.ts';
+import { outcomeText, BATCH_MAX, nameCause } from './consequence.ts';
 import { useBatch } from './use-batch.ts';
 import type { Batch } from './use-batch.ts';
-import { useChoosing } from './use-choosing.ts';
-import type { ChosenEntries } from './use-choosing.ts';
 
 const words = attentionWords.attention;
 
@@ -97,4 +93,79 @@ function useQueue(list: AttentionList): Queue {
   );
   const entries = listed.map(({ row, isDecided }) => ({ row, isDecided: isDecided || made.has(row.id) }));
   return { entries, made, keepMade, clear };
+}
+
+/** The entries that are to be decided together. */
+export interface Selection {
+  readonly chosen: ReadonlySet<string>;
+  /** Returns the reason for which an entry cannot be selected, or undefined if it can be selected. */
+  readonly refuse: (row: AttentionRow) => string | undefined;
+  readonly onChoose: (id: string, isChosen: boolean) => void;
+}
+
+export interface ChosenEntries extends Selection {
+  /** The chosen entries that still wait. */
+  readonly rows: readonly AttentionRow[];
+  /** The entries that can be chosen with the first one, at most as many as a batch has. */
+  readonly alike: readonly AttentionRow[];
+  readonly chooseAlike: () => void;
+  readonly clear: () => void;
+}
+
+/** Keeps the entries that a person chooses to decide together. The first one decides which others can join it. */
+function useChoosing(entries: readonly QueueEntry[]): ChosenEntries {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const waiting = entries.filter(({ isDecided }) => !isDecided).map(({ row }) => row);
+  const rows = waiting.filter(({ id }) => chosen.has(id));
+  const [first] = rows;
+  const cause = first === undefined ? undefined : nameCause(first);
+  const alike = waiting.filter((row) => nameCause(row) === cause).slice(0, BATCH_MAX);
+  return {
+    chosen: new Set(rows.map(({ id }) => id)),
+    rows,
+    alike,
+    refuse: (row) => {
+      if (chosen.has(row.id) || cause === undefined) return undefined;
+      if (nameCause(row) !== cause) return words.batch.otherCause;
+      return rows.length >= BATCH_MAX ? words.batch.full(BATCH_MAX) : undefined;
+    },
+    onChoose: (id, isChosen) => {
+      const next = new Set(rows.map((row) => row.id));
+      if (isChosen) next.add(id);
+      else next.delete(id);
+      setChosen(next);
+    },
+    chooseAlike: () => setChosen(new Set(alike.map(({ id }) => id))),
+    clear: () => setChosen(new Set()),
+  };
+}
+
+export interface QueueEntry {
+  readonly row: AttentionRow;
+  /** True if it has left the queue since the page was opened. It keeps its place until the reader removes it. */
+  readonly isDecided: boolean;
+}
+
+/** Returns the queue after a refresh: nothing moves, new entries come last, and decided ones stay where they are. */
+export function mergeQueue(shown: readonly QueueEntry[], now: readonly AttentionRow[]): readonly QueueEntry[] {
+  const waiting = new Map(now.map((row) => [row.id, row]));
+  const known = new Set(shown.map(({ row }) => row.id));
+  const kept = shown.map(({ row }) => {
+    const current = waiting.get(row.id);
+    return { row: current ?? row, isDecided: current === undefined };
+  });
+  return [...kept, ...now.filter(({ id }) => !known.has(id)).map((row) => ({ row, isDecided: false }))];
+}
+
+/** The next entry after the open one that waits for a decision, or else the first such entry, or undefined. */
+export function findNext(entries: readonly QueueEntry[], open: string): QueueEntry | undefined {
+  const at = entries.findIndex(({ row }) => row.id === open);
+  const ordered = [...entries.slice(at + 1), ...entries.slice(0, at + 1)];
+  return ordered.find(({ row, isDecided }) => !isDecided && row.id !== open);
+}
+
+/** The place that a key moves to, or undefined if the key does not move. */
+export function moveByKey(key: string, at: number, count: number): number | undefined {
+  if (count === 0 || (key !== 'j' && key !== 'k')) return undefined;
+  return Math.min(count - 1, Math.max(0, key === 'j' ? at + 1 : at - 1));
 }
