@@ -27,7 +27,7 @@ import type { PriceTerms, TermsEntry } from './domain/price-terms.ts';
 import { discountTerms, parseDiscount, toClassKey } from './domain/price-class.ts';
 import type { ClassDiscounts } from './domain/price-class.ts';
 import type { UpstreamPrices } from './domain/apply-usage.ts';
-import type { AccountEntry } from './operations/accounts/put-accounts.ts';
+import type { AccountEntry } from './operations/accounts/accounts.ts';
 import { priceSchema } from './price-settings.ts';
 import type { PriceEntry } from './store/prices/price-store.ts';
 

@@ -85,3 +85,18 @@ function measureSearches(terms: PriceTerms, { searches }: ReportedUsage): Partia
 function atLeastZero(count: bigint | undefined): bigint {
   return count === undefined || count < 0n ? 0n : count;
 }
+
+/** A hold before it is placed, or after it is priced again. */
+export interface PricedHold {
+  readonly amount: Nanos;
+  readonly facts: PriceFacts;
+}
+
+/**
+ * The least bound that a hold fits. If every priced quantity is known, the bound is the amount, because usage above the
+ * ordered quantities is charged up to the bound. If the tokens or the seconds are known only afterwards, the largest
+ * charge that needs no operator must fit.
+ */
+export function computeLeastBound({ amount, facts }: PricedHold, terms: PriceTerms, overrunFactor: number): Nanos {
+  return isEstimated(facts, terms) ? amount : BigInt(overrunFactor) * amount;
+}

@@ -5,7 +5,7 @@ import { computeAmount } from './price.ts';
 import type { PriceFacts } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
 import { isEstimated, applyUsage } from './apply-usage.ts';
-import type { SourcedCost } from './upstream-cost.ts';
+import type { SourcedCost } from './margin.ts';
 
 /** The most calls of one batch, which the rules of the contract bound. */
 const BATCH_CALLS_MAX = 1000;

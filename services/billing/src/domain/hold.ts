@@ -1,7 +1,7 @@
 import type { Nanos } from './money.ts';
 import type { PriceFacts } from './price.ts';
 import type { TokenParts } from './token-rates.ts';
-import type { UpstreamCost } from './upstream-cost.ts';
+import type { UpstreamCost } from './margin.ts';
 
 /** The account and the token that a reserved amount is taken from. */
 export interface Payer {

@@ -3,7 +3,7 @@ import type { Nanos } from './money.ts';
 import { computeAmount } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
 import { isEstimated, applyUsage } from './apply-usage.ts';
-import type { UpstreamCost } from './upstream-cost.ts';
+import type { UpstreamCost } from './margin.ts';
 
 /** The decision on a hold. */
 export type HoldDecision =

@@ -6,9 +6,7 @@ import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Usage } from '@reelgate/proto/tasks/v1/task';
 import type { TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import type { BillingDeps } from '../operations/deps.ts';
-import { inSettleSpan } from '../operations/holds/settle-hold.ts';
-import { releaseHold } from '../operations/holds/release-hold.ts';
-import { settleHold } from '../operations/holds/settle-hold.ts';
+import { inSettleSpan, releaseHold, settleHold } from '../operations/holds/end-hold.ts';
 
 /** Charges a completed task and releases the hold of a failed one. The event can come twice, late and in any order. */
 export function onTaskFinished(deps: BillingDeps): Handler<typeof TaskFinishedSchema> {

@@ -3,7 +3,7 @@ import type { Nanos } from '../domain/money.ts';
 import type { PriceFacts } from '../domain/price.ts';
 import { computeUpstreamCost } from '../domain/apply-usage.ts';
 import { dropClass } from '../domain/price-class.ts';
-import type { SourcedCost } from '../domain/upstream-cost.ts';
+import type { SourcedCost } from '../domain/margin.ts';
 import type { BillingDeps } from './deps.ts';
 
 interface Work {

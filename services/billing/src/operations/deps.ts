@@ -9,15 +9,14 @@ import type { AccountList, AccountStore } from '../store/accounts/account-store.
 import type { CallStore } from '../store/calls/call-store.ts';
 import type { HoldStore } from '../store/holds/hold-store.ts';
 import type { LedgerAudit, LedgerChecks } from '../store/ledger/ledger-audit.ts';
-import type { MarginStore } from '../store/money/margin-store.ts';
-import type { MoneyStore } from '../store/money/money-store.ts';
+import type { MarginStore, MoneyStore } from '../store/money/money-store.ts';
 import type { PriceStore } from '../store/prices/price-store.ts';
 import type { SessionStore } from '../store/sessions/session-store.ts';
 import type { TokenStore } from '../store/tokens/token-store.ts';
 import type { UsageStore } from '../store/usage/usage-store.ts';
 import type { UnwrittenBatches } from './calls/unwritten-batches.ts';
 import type { MoneyCounts } from './money/count-money.ts';
-import type { KeyHasher } from './tokens/hash-key.ts';
+import type { KeyHasher } from './tokens/token-keys.ts';
 
 /** The dependencies of the operations. Each operation takes the part that it needs. */
 export interface BillingDeps {

@@ -6,7 +6,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
 import { aConfig, order } from '../../testing/open-billing.ts';
 import { sqlLedgerAudit } from '../store/ledger/sql-ledger-audit.ts';
-import { verifyLedger } from './verify-ledger.ts';
+import { verifyLedger } from './check-ledger.ts';
 
 const clock = fakeClock();
 

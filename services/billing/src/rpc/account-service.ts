@@ -6,17 +6,15 @@ import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding, Implementation, WholeMessage } from '@reelgate/platform/rpc/service';
 import { AccountOrder, AccountService, MarginBucket, MarginSplit } from '@reelgate/proto/billing/v1/account_service';
 import type { AccountSchema } from '@reelgate/proto/billing/v1/account_service';
+import { UsageGroup, UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { Account } from '../domain/account.ts';
-import { creditAccount } from '../operations/accounts/credit-account.ts';
-import { listAccounts, findAccount } from '../operations/accounts/read-accounts.ts';
+import { creditAccount, listAccounts, findAccount } from '../operations/accounts/accounts.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { getMargins } from '../operations/money/get-margins.ts';
 import { getMoney } from '../operations/money/get-money.ts';
-import { changeTokenLimits } from '../operations/tokens/change-token-limits.ts';
-import { createToken } from '../operations/tokens/create-token.ts';
-import { listTokens } from '../operations/tokens/list-tokens.ts';
-import { revokeToken } from '../operations/tokens/revoke-token.ts';
-import { diagnoseLedger, verifyLedger } from '../operations/verify-ledger.ts';
+import { changeTokenLimits, createToken, revokeToken } from '../operations/tokens/manage-tokens.ts';
+import { listTokens } from '../operations/tokens/read-tokens.ts';
+import { diagnoseLedger, verifyLedger } from '../operations/check-ledger.ts';
 import {
   fromWireLimits,
   fromWireQueue,
@@ -24,6 +22,7 @@ import {
   toWireListedToken,
   toWireToken,
 } from './token-mapping.ts';
+import { getUsage, listChargedItems } from '../operations/usage/read-usage.ts';
 
 type Methods = Partial<Implementation<typeof AccountService>>;
 
@@ -148,4 +147,27 @@ function readLimit(limit: number): number {
 function toWireAccount(account: Account): WholeMessage<typeof AccountSchema> {
   const { id, currency, balance, held, createdAt } = account;
   return { id, currency, balanceNanos: balance, heldNanos: held, createdAt: timestampFromMs(createdAt) };
+}
+
+const GROUPS = deriveWords(UsageGroup);
+
+export function usageService(deps: BillingDeps): Binding {
+  return bind(UsageService, {
+    getUsage: async ({ accountId, from, to, groupBy, splitBy }) =>
+      getUsage(deps, {
+        accountId,
+        from: timestampMs(requireField(from, 'from')),
+        to: timestampMs(requireField(to, 'to')),
+        groupBy: requireField(GROUPS[groupBy], 'group_by'),
+        splitBy: GROUPS[splitBy],
+      }),
+    listChargedItems: async ({ accountId, from, to, limit, after }) =>
+      listChargedItems(deps, {
+        accountId,
+        from: timestampMs(requireField(from, 'from')),
+        to: timestampMs(requireField(to, 'to')),
+        limit,
+        after,
+      }),
+  });
 }

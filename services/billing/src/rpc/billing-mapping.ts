@@ -16,7 +16,7 @@ import type { Hold, HoldRecord, Settlement } from '../domain/hold.ts';
 import type { LedgerLine } from '../domain/ledger.ts';
 import type { PriceClass } from '../domain/price-class.ts';
 import type { PriceFacts } from '../domain/price.ts';
-import type { PricedWork, Quote } from '../operations/prices/quote-price.ts';
+import type { PricedWork, Quote } from '../operations/prices/prices.ts';
 import type { Charge } from '../store/holds/hold-store.ts';
 
 const BASES = deriveValues(Basis);

@@ -1,25 +1,31 @@
-import type { WholeMessage } from '@reelgate/platform/rpc/service';
+import { bind } from '@reelgate/platform/rpc/service';
+import type { WholeMessage, Binding } from '@reelgate/platform/rpc/service';
 import { isProblem } from '@reelgate/platform/problem';
 import type { Problem } from '@reelgate/platform/problem';
 import { toWireProblem } from '@reelgate/platform/rpc/problems';
-import { bind } from '@reelgate/platform/rpc/service';
-import type { Binding } from '@reelgate/platform/rpc/service';
-import { compileRuleCheck } from '@reelgate/platform/rpc/rules';
+import { compileRuleCheck, requireField } from '@reelgate/platform/rpc/rules';
 import { CallOrderSchema, CallService } from '@reelgate/proto/billing/v1/call_service';
 import type {
   CallOrder,
   PlacedCallSchema,
   RefusedCallSchema,
   RemainderSchema,
+  CallEnd as WireCallEnd,
+  CallUsage,
 } from '@reelgate/proto/billing/v1/call_service';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import type { TokenParts as WireParts } from '@reelgate/proto/billing/v1/price';
 import type { Remainder } from '../domain/account.ts';
 import type { BillingDeps } from '../operations/deps.ts';
-import { confirmCalls } from '../operations/calls/place-calls.ts';
-import { placeCalls } from '../operations/calls/place-calls.ts';
+import { confirmCalls, placeCalls } from '../operations/calls/place-calls.ts';
 import type { CallRequest, CallPlacement, PlacedBatch } from '../operations/calls/place-calls.ts';
 import { settleCalls } from '../operations/calls/settle-calls.ts';
-import { fromWireEnd, fromWireOrder } from './call-mapping.ts';
-import { toWireQuote, toWireSettlement } from './billing-mapping.ts';
+import { toWireQuote, toWireSettlement, fromWireFacts } from './billing-mapping.ts';
+import type { CallEnd } from '../domain/call.ts';
+import type { ReportedUsage } from '../domain/hold.ts';
+import { TOKEN_PARTS } from '../domain/token-rates.ts';
+import type { TokenParts } from '../domain/token-rates.ts';
 
 /** The rules of one call. The server checks the rules of the batch. */
 const assertRules = compileRuleCheck(CallOrderSchema);
@@ -102,4 +108,49 @@ function toWireRefused(callId: string, placed: CallPlacement | undefined): Whole
 /** If a batch ends a call twice, the first end counts. */
 function firstOfEach<K, V>(entries: readonly (readonly [K, V])[]): Map<K, V> {
   return new Map(entries.toReversed());
+}
+
+/** More than one call can use. A larger count of an upstream is cut to this. */
+const COUNT_MAX = 10n ** 15n;
+
+function fromWireOrder({ callId, accountId, tokenId, priceKeys, facts, lapsesAt, label }: CallOrder): CallRequest {
+  return {
+    callId,
+    accountId,
+    tokenId,
+    priceKeys,
+    facts: fromWireFacts(facts),
+    lapsesAt: timestampMs(requireField(lapsesAt, 'lapses_at')),
+    label: label || undefined,
+  };
+}
+
+function fromWireEnd({ callId, basis, usage, channel: name }: WireCallEnd): readonly [string, CallEnd] {
+  const channel = name || undefined;
+  if (basis === Basis.HOLD) return [callId, { basis: 'hold', channel }];
+  if (basis === Basis.RELEASED) return [callId, { basis: 'released' }];
+  return [callId, { basis: basis === Basis.USAGE ? 'usage' : 'estimate', usage: fromWireUsage(usage), channel }];
+}
+
+function fromWireUsage(usage: CallUsage | undefined): ReportedUsage {
+  return {
+    seconds: readCount(usage?.seconds),
+    inputTokens: readCount(usage?.inputTokens),
+    outputTokens: readCount(usage?.outputTokens),
+    cachedInputTokens: readCount(usage?.cachedInputTokens),
+    images: readCount(usage?.images),
+    characters: readCount(usage?.characters),
+    parts: fromWireParts(usage?.parts),
+    searches: readCount(usage?.searches),
+  };
+}
+
+function fromWireParts(parts: WireParts | undefined): TokenParts | undefined {
+  return parts && Object.fromEntries(TOKEN_PARTS.map((name) => [name, readCount(parts[name]) ?? 0n]));
+}
+
+/** A negative count is ignored. */
+function readCount(count: bigint | undefined): bigint | undefined {
+  if (count === undefined || count < 0n) return undefined;
+  return count > COUNT_MAX ? COUNT_MAX : count;
 }

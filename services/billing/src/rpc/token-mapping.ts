@@ -11,8 +11,8 @@ import { TokenRight as WireTokenRight } from '@reelgate/proto/billing/v1/token_r
 import { WebhookRight as WireWebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { DEFAULT_QUEUE, NO_LIMITS, boundConfirmation, boundQueue } from '../domain/token.ts';
 import type { Principal, Token, TokenLimits, TokenQueue } from '../domain/token.ts';
-import type { TokenRequest } from '../operations/tokens/create-token.ts';
-import type { ListedToken } from '../operations/tokens/list-tokens.ts';
+import type { TokenRequest } from '../operations/tokens/manage-tokens.ts';
+import type { ListedToken } from '../operations/tokens/read-tokens.ts';
 
 const WEBHOOK_RIGHTS = deriveWords(WireWebhookRight, 'write');
 const WIRE_WEBHOOK_RIGHTS = deriveValues(WireWebhookRight);

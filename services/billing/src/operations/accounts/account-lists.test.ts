@@ -4,7 +4,7 @@ import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { CENT, DOLLAR } from '../../../testing/books.ts';
 import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
 import { aConfig, order } from '../../../testing/open-billing.ts';
-import { sqlAccountList } from '../../store/accounts/sql-account-list.ts';
+import { sqlAccountList } from '../../store/accounts/sql-account-store.ts';
 
 const account = (id: string, credit: string) => ({ id, currency: 'USD', credit, tokens: [] });
 const many = {

@@ -8,7 +8,7 @@ import type { PriceContract, PriceFacts } from '../../domain/price.ts';
 import type { Remainder } from '../../domain/account.ts';
 import type { PlaceOutcome } from '../../store/calls/call-store.ts';
 import type { BillingDeps } from '../deps.ts';
-import type { Quote } from '../prices/quote-price.ts';
+import type { Quote } from '../prices/prices.ts';
 
 export interface CallRequest {
   readonly callId: string;

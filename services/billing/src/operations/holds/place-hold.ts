@@ -1,13 +1,25 @@
 import { isProblem } from '@reelgate/platform/problem';
 import { runAndCount } from '../../billing-metrics.ts';
-import { holdVoided, priceAboveMax, taskIdTaken } from '../../billing-refusals.ts';
+import {
+  holdVoided,
+  priceAboveMax,
+  taskIdTaken,
+  badField,
+  holdEnded,
+  noPrice,
+  unknownHold,
+} from '../../billing-refusals.ts';
 import type { Hold, HoldRecord } from '../../domain/hold.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { Nanos } from '../../domain/money.ts';
-import type { Outcome } from '../../store/holds/hold-store.ts';
+import type { Outcome, NewPrice } from '../../store/holds/hold-store.ts';
 import type { BillingDeps } from '../deps.ts';
-import { quotePrice } from '../prices/quote-price.ts';
-import type { BoundQuote, PricedWork } from '../prices/quote-price.ts';
+import { quotePrice } from '../prices/prices.ts';
+import type { BoundQuote, PricedWork } from '../prices/prices.ts';
+import { computeLeastBound } from '../../domain/apply-usage.ts';
+import { computeAmount } from '../../domain/price.ts';
+import type { PriceFacts } from '../../domain/price.ts';
+import type { PriceTerms } from '../../domain/price-terms.ts';
 
 export interface HoldRequest extends PricedWork {
   readonly taskId: string;
@@ -88,4 +100,44 @@ export async function checkHold(deps: BillingDeps, request: Omit<HoldRequest, 't
   assertFits(quote, maxAmount);
   const { amount, currency } = quote;
   await deps.holds.assertCovered({ accountId, tokenId, currency }, amount, deps.clock.now());
+}
+
+/**
+ * Computes the hold again from complete facts, under its frozen contract version, once. Refuses an amount above its
+ * bound. A repeated call returns the hold as it stands.
+ */
+export async function extendHold(
+  { holds, clock, measures, overrunFactor }: BillingDeps,
+  taskId: string,
+  facts: PriceFacts,
+): Promise<Hold> {
+  const { hold } = await runAndCount(
+    measures.extension,
+    async () => {
+      const outcome = await holds.extend(taskId, clock.now(), (held, terms) =>
+        reprice(held, terms, { facts, overrunFactor }),
+      );
+      if (outcome === undefined) throw unknownHold();
+      const { record, isNew } = outcome;
+      if (record.state === 'void') throw holdVoided();
+      if (record.state === 'ended') throw holdEnded();
+      return { hold: record.hold, isNew };
+    },
+    ({ isNew }) => (isNew ? 'extended' : 'repeated'),
+  );
+  return hold;
+}
+
+function reprice(
+  { facts: { priceKey }, maxAmount, currency }: Hold,
+  terms: PriceTerms,
+  { facts, overrunFactor }: { readonly facts: PriceFacts; readonly overrunFactor: number },
+): NewPrice {
+  if (facts.priceKey !== priceKey) throw badField('facts.price_key', `must be ${priceKey}, the price key of the hold`);
+  const amount = computeAmount(terms, facts);
+  if (typeof amount === 'string') throw noPrice(amount);
+  const leastBound = computeLeastBound({ amount, facts }, terms, overrunFactor);
+  if (maxAmount !== undefined && leastBound > maxAmount)
+    throw priceAboveMax({ amount, currency, leastBound, maxAmount });
+  return { amount, facts };
 }

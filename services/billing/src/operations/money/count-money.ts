@@ -2,7 +2,7 @@ import type { TimeSource } from '@reelgate/platform/clock';
 import { floorToHour } from '../../domain/usage.ts';
 import { NO_MARGIN, addMargins, countMargin } from '../../domain/margin.ts';
 import type { Nanos } from '../../domain/money.ts';
-import type { SourcedCost } from '../../domain/upstream-cost.ts';
+import type { SourcedCost } from '../../domain/margin.ts';
 import type { MoneyCount, MoneyHour, MoneyPlace, MoneyHourWriter } from '../../store/money/money-store.ts';
 
 /** The places of the hours that are not written yet. Further ones are not counted: these are estimates. */

@@ -1,7 +1,7 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { expect, test } from '@jest/globals';
 import { countMargin } from '../../domain/margin.ts';
-import { newMarginGroups } from './margin-groups.ts';
+import { newMarginGroups } from './get-margins.ts';
 
 const charged = (amount: bigint, { currency = 'USD', bucketAt = 0 } = {}) => ({
   ...countMargin(amount, { amount: 1n, source: 'estimated' }),

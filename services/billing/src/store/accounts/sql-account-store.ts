@@ -13,9 +13,9 @@ import { TOTAL_NANOS_MAX } from '../../domain/money.ts';
 import type { Nanos } from '../../domain/money.ts';
 import { recordAct } from '../acts/sql-acts.ts';
 import { recordEvent } from '../ledger/sql-ledger-events.ts';
-import { ACCOUNT_COLUMNS, toAccount } from './account-rows.ts';
+import { ACCOUNT_COLUMNS, toAccount, ACCOUNTS_OF_PART, accountParts } from './account-rows.ts';
 import type { AccountRow } from './account-rows.ts';
-import type { AccountStore } from './account-store.ts';
+import type { AccountStore, AccountList, AccountPage } from './account-store.ts';
 
 const CREDITS = `SELECT e.event_key, e.occurred_at, e.reason, e.actor, l.amount_nanos FROM financial_events e
   JOIN ledger_lines l ON l.event_key = e.event_key AND l.book = 'available:' || e.account_id
@@ -100,4 +100,41 @@ async function readCredits(query: SqlQuery, accountId: string, limit: number): P
       actor: row.actor,
     }),
   );
+}
+
+/** The collation of a server may order ids in another way than their letters, so a prefix is no range. */
+const inPart = (order: string): string => `SELECT ${ACCOUNT_COLUMNS} FROM accounts
+  WHERE id > $1 AND id <= $2 AND SUBSTR(id, 1, $3) = $4 ORDER BY ${order} LIMIT $5`;
+const BY_ID = inPart('id');
+const BY_FREE = inPart('balance_nanos - held_nanos, id');
+
+export function sqlAccountList(sql: Sql, size = ACCOUNTS_OF_PART): AccountList {
+  async function* read(text: string, first: string, { limit, prefix }: AccountPage): AsyncGenerator<Account[]> {
+    for await (const { after, last } of accountParts(sql.read, first, () => size)) {
+      const rows = await sql.read<AccountRow>(text, [after, last, prefix.length, prefix, limit]);
+      yield rows.map(toAccount);
+    }
+  }
+  return {
+    byId: async ({ after, ...page }) => {
+      const found: Account[] = [];
+      for await (const accounts of read(BY_ID, after, page)) {
+        found.push(...accounts);
+        if (found.length >= page.limit) break;
+      }
+      return found.slice(0, page.limit);
+    },
+    byFree: async (page) => {
+      let least: Account[] = [];
+      for await (const accounts of read(BY_FREE, '', page))
+        least = [...least, ...accounts].sort(byFree).slice(0, page.limit);
+      return least;
+    },
+  };
+}
+
+function byFree(left: Account, right: Account): number {
+  const more = left.balance - left.held - (right.balance - right.held);
+  if (more !== 0n) return more < 0n ? -1 : 1;
+  return left.id < right.id ? -1 : 1;
 }

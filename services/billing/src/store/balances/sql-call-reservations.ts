@@ -12,9 +12,9 @@ import {
   findTokenRefusal,
   tryReserveOfAccount,
   tryReserveOfToken,
+  readTreeLeft,
 } from './sql-balances.ts';
 import type { TokenEnd } from './sql-balances.ts';
-import { readTreeLeft } from './sql-tree-limits.ts';
 
 /*
  * The money of a batch of new holds or calls. Tokens come before accounts, each in the order of their ids,

@@ -8,9 +8,9 @@ import {
   findTokenRefusal,
   tryReserveOfAccount,
   tryReserveOfToken,
+  readTreeLeft,
 } from './sql-balances.ts';
 import type { TokenEnd } from './sql-balances.ts';
-import { readTreeLeft } from './sql-tree-limits.ts';
 
 const TOKEN_LEFT =
   'SELECT limit_nanos, used_nanos, revoked_at, expires_at FROM tokens WHERE id = $1 AND account_id = $2';

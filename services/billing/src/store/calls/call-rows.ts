@@ -4,9 +4,8 @@ import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Call, CallCharge, CallRecord } from '../../domain/call.ts';
 import { NOTHING_REPORTED } from '../../domain/hold.ts';
 import type { Settlement } from '../../domain/hold.ts';
-import { formatParts } from '../usage/parts-text.ts';
-import { toPriceFacts } from '../prices/facts-rows.ts';
-import type { FactsRow } from '../prices/facts-rows.ts';
+import { formatParts, toPriceFacts } from '../usage/quantity-rows.ts';
+import type { FactsRow } from '../usage/quantity-rows.ts';
 
 export type CallRow = FactsRow & {
   id: string;

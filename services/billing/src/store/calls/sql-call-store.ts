@@ -7,12 +7,11 @@ import { callsHeldEvent } from '../../domain/ledger.ts';
 import type { FinancialEvent } from '../../domain/ledger.ts';
 import { FROZEN_COLUMNS, toFrozenRow, findCalls } from './call-rows.ts';
 import type { CallStore, PlacedCalls, PlaceOutcome } from './call-store.ts';
-import { newRecentCalls } from './recent-calls.ts';
-import { settleCalls } from './sql-settle-calls.ts';
+import { newRecentCalls, settleCalls } from './sql-settle-calls.ts';
 import { postEvent, withdrawEvent } from '../ledger/sql-ledger-events.ts';
 import { groupsBy, sumAmounts } from '../balances/groups.ts';
 import { reserveForCalls } from '../balances/sql-call-reservations.ts';
-import { newTermsCache } from '../prices/sql-price-terms.ts';
+import { newTermsCache } from '../prices/sql-price-store.ts';
 
 const PLACED_BEFORE_ROWS = 2;
 const INSERT = byRows(

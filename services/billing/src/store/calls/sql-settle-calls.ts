@@ -7,11 +7,10 @@ import { countMargin } from '../../domain/margin.ts';
 import { computeQuantities } from '../../domain/usage.ts';
 import { END_COLUMNS, END_TYPES, toEndRow, findCalls } from './call-rows.ts';
 import type { EndBatch, EndOutcome } from './call-store.ts';
-import type { RecentCalls } from './recent-calls.ts';
 import { buildAccountChange, buildTokenChange } from '../balances/sql-balances.ts';
 import { buildPostings } from '../ledger/sql-ledger-events.ts';
 import { groupsBy, sumAmounts } from '../balances/groups.ts';
-import type { TermsOf } from '../prices/sql-price-terms.ts';
+import type { TermsOf } from '../prices/sql-price-store.ts';
 import { buildUsageCounts } from '../usage/sql-usage-hours.ts';
 import type { UsageCharge } from '../usage/sql-usage-hours.ts';
 
@@ -208,4 +207,35 @@ function sumHeld(group: readonly EndedCall[]): bigint {
 
 function sumCharged(group: readonly EndedCall[]): bigint {
   return sumAmounts(group, ({ charge }) => charge.amount);
+}
+
+/** A call takes about 300 bytes. There are two generations of this size. */
+const GENERATION_MAX = 20_000;
+
+/**
+ * The calls that this process placed last. Their frozen fields need not be read back; only the database knows whether
+ * they are open.
+ */
+export interface RecentCalls {
+  get(id: string): Call | undefined;
+  add(call: Call): void;
+}
+
+/**
+ * A whole generation is dropped at once. To remove each call at its end costs more, and slows the garbage collector
+ * (see `ActiveSet`).
+ */
+export function newRecentCalls(): RecentCalls {
+  let newest = new Map<string, Call>();
+  let older = new Map<string, Call>();
+  return {
+    get: (id) => newest.get(id) ?? older.get(id),
+    add: (call) => {
+      if (newest.size >= GENERATION_MAX) {
+        older = newest;
+        newest = new Map();
+      }
+      newest.set(call.id, call);
+    },
+  };
 }

@@ -5,8 +5,8 @@ import type { Sql, SqlInteger, SqlQuery, SqlStatement } from '@reelgate/platform
 import type { ChargeBasis, Deferral, Hold, HoldRecord, Settlement } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
 import { holdKey } from '../../domain/ledger.ts';
-import { toPriceFacts } from '../prices/facts-rows.ts';
-import type { FactsRow } from '../prices/facts-rows.ts';
+import { toPriceFacts } from '../usage/quantity-rows.ts';
+import type { FactsRow } from '../usage/quantity-rows.ts';
 
 export type HoldRow = FactsRow & {
   task_id: string;

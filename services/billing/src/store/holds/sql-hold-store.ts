@@ -10,7 +10,7 @@ import type { PriceTerms } from '../../domain/price-terms.ts';
 import { assertCovered, reserveMore } from '../balances/sql-hold-reservations.ts';
 import { findCalls } from '../calls/call-rows.ts';
 import { hasEvent, postEvent, recordVoid } from '../ledger/sql-ledger-events.ts';
-import { newTermsCache } from '../prices/sql-price-terms.ts';
+import { newTermsCache } from '../prices/sql-price-store.ts';
 import { findHold, findVoid, newHoldLock } from './hold-rows.ts';
 import type { Charge, HoldStore, NewPrice, Outcome } from './hold-store.ts';
 import { endHolds } from './sql-end-holds.ts';

@@ -2,9 +2,8 @@ import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
 import { NO_MARGIN } from '../../domain/margin.ts';
 import { DAY_MS } from '../../domain/usage.ts';
 import { ACCOUNTS_OF_PART, accountParts } from '../accounts/account-rows.ts';
-import { ACCOUNT_MARGINS, PLACE_MARGINS, readMargin } from './margin-rows.ts';
-import type { MarginBucket, MarginQuery, MarginRow, MarginStore } from './margin-store.ts';
-import { readCount, readMoney, sumCount, sumMoney } from './money-sums.ts';
+import { ACCOUNT_MARGINS, PLACE_MARGINS, readMargin, readCount, readMoney, sumCount, sumMoney } from './money-rows.ts';
+import type { MarginBucket, MarginQuery, MarginRow, MarginStore } from './money-store.ts';
 
 /** The hours that one statement should read: a few milliseconds of an embedded database. */
 const HOURS_OF_PART = 5000;

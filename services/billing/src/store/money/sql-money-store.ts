@@ -4,9 +4,8 @@ import type { NamedValues } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
 import { HOUR_MS } from '../../domain/usage.ts';
 import { ACCOUNTS_OF_PART, accountParts } from '../accounts/account-rows.ts';
-import { PLACE_MARGINS, readMargin } from './margin-rows.ts';
+import { PLACE_MARGINS, readMargin, readCount, readMoney, sumCount, sumMoney } from './money-rows.ts';
 import type { AccountsMoney, HeldMoney, MoneyHour, MoneyStore, SettledMoney } from './money-store.ts';
-import { readCount, readMoney, sumCount, sumMoney } from './money-sums.ts';
 
 /** The part of the hours of usage that one statement reads: a month is a few hundred short statements. */
 const PART_MS = 3 * HOUR_MS;

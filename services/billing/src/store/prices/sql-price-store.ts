@@ -5,10 +5,9 @@ import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import { PriceContractSchema } from '@reelgate/proto/billing/v1/price';
 import type { PriceContract } from '../../domain/price.ts';
-import { isSameTerms } from '../../domain/price-terms.ts';
-import type { TermsEntry } from '../../domain/price-terms.ts';
+import { isSameTerms, parseTerms } from '../../domain/price-terms.ts';
+import type { TermsEntry, PriceTerms } from '../../domain/price-terms.ts';
 import type { PriceEntry, PriceStore } from './price-store.ts';
-import { newTermsCache } from './sql-price-terms.ts';
 
 type VersionRow = { version: number; terms: string };
 
@@ -134,4 +133,33 @@ async function putOne(query: SqlQuery, { key, terms }: PriceEntry, now: number):
   if (!isKept) await query(ADD_VERSION, [key, version, JSON.stringify(terms), now]);
   await query(SET_CURRENT, [version, key]);
   return !isKept;
+}
+
+const FIND = 'SELECT terms FROM price_contracts WHERE price_key = $1 AND version = $2';
+const TERMS_CACHED_MAX = 1000;
+
+/** The terms of one version of a price contract. */
+export type TermsOf = (query: SqlQuery, priceKey: string, version: number) => Promise<PriceTerms>;
+
+/** A version never changes, so it is read and parsed once. A full cache is emptied. */
+export function newTermsCache(): TermsOf {
+  const cache = new Map<string, Map<number, PriceTerms>>();
+  let count = 0;
+  const remember = (priceKey: string, version: number, terms: PriceTerms): void => {
+    if (count >= TERMS_CACHED_MAX) {
+      cache.clear();
+      count = 0;
+    }
+    cache.set(priceKey, (cache.get(priceKey) ?? new Map<number, PriceTerms>()).set(version, terms));
+    count += 1;
+  };
+  return async (query, priceKey, version) => {
+    const cached = cache.get(priceKey)?.get(version);
+    if (cached !== undefined) return cached;
+    const [row] = await query<{ terms: string }>(FIND, [priceKey, version]);
+    if (row === undefined) throw new Error(`version ${version} of the price ${priceKey} does not exist`);
+    const terms = parseTerms(JSON.parse(row.terms) as TermsEntry);
+    remember(priceKey, version, terms);
+    return terms;
+  };
 }

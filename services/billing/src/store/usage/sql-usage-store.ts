@@ -10,12 +10,10 @@ import {
   subtractQuantities,
 } from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
-import { ENDED_CALL_COLUMNS, ENDED_HOLD_COLUMNS, toQuantities } from './ended-rows.ts';
-import type { EndedRow } from './ended-rows.ts';
-import type { ChargedItem, ItemQuery } from './charged-items.ts';
-import { parseParts } from './parts-text.ts';
+import { ENDED_CALL_COLUMNS, ENDED_HOLD_COLUMNS, toQuantities, parseParts } from './quantity-rows.ts';
+import type { EndedRow } from './quantity-rows.ts';
+import type { ChargedItem, ItemQuery, UsageQuery, UsageStore, UsageSum } from './usage-store.ts';
 import { COUNT_COLUMNS, PART_COLUMNS } from './sql-usage-hours.ts';
-import type { UsageQuery, UsageStore, UsageSum } from './usage-store.ts';
 
 type QuantityRow = Record<(typeof COUNT_COLUMNS)[number], SqlInteger>;
 type HourRow = QuantityRow & { name: string | SqlInteger; split: string | SqlInteger };

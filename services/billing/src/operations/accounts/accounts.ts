@@ -1,11 +1,83 @@
-import { newKey } from '@reelgate/platform/ids';
 import { Secret } from '@reelgate/platform/secret';
-import { SERVICE_ACTOR, initialCreditKey } from '../../domain/ledger.ts';
+import type { Account } from '../../domain/account.ts';
+import { badField, unknownAccount, requestIdReused } from '../../billing-refusals.ts';
+import type { BillingDeps } from '../deps.ts';
+import type { AccountStore } from '../../store/accounts/account-store.ts';
+import { ACT_PREFIX, amountDetail } from '../../domain/act.ts';
+import { creditKey, SERVICE_ACTOR, initialCreditKey } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 import { readHint } from '../../domain/token.ts';
 import type { TokenLimits, TokenQueue, TokenRight, WebhookRight } from '../../domain/token.ts';
-import type { BillingDeps } from '../deps.ts';
-import { KEY_BYTES, KEY_PREFIX } from '../tokens/create-token.ts';
+import { newTokenKey } from '../tokens/token-keys.ts';
+
+/** The account, or a refusal that names the request's field. */
+export async function findAccount(
+  { accounts }: { readonly accounts: AccountStore },
+  id: string,
+  field: string,
+): Promise<Account> {
+  const account = await accounts.find(id);
+  if (account === undefined) throw unknownAccount(field);
+  return account;
+}
+
+export interface AccountsQuery {
+  readonly limit: number;
+  /** The account before the page, by id. Empty for the first page. */
+  readonly after: string;
+  readonly prefix: string;
+  readonly order: 'id' | 'balance';
+}
+
+export interface ListedAccounts {
+  readonly accounts: readonly Account[];
+  readonly hasMore: boolean;
+}
+
+/** Lists a page of the accounts. The order by available balance, ascending, has only a first page. */
+export async function listAccounts(
+  { accountList }: BillingDeps,
+  { limit, after, prefix, order }: AccountsQuery,
+): Promise<ListedAccounts> {
+  if (order === 'balance' && after !== '')
+    throw badField('after', 'must be empty in this order, which has one page only');
+  const page = { limit: limit + 1, prefix };
+  const found = await (order === 'id' ? accountList.byId({ ...page, after }) : accountList.byFree(page));
+  return { accounts: found.slice(0, limit), hasMore: found.length > limit };
+}
+
+export interface CreditRequest {
+  readonly accountId: string;
+  /** A negative amount takes money back, even below zero: a reversed payment is gone. */
+  readonly amount: Nanos;
+  readonly reason: string;
+  readonly actor: string;
+  /** Identifies the call, so that a repeat has no effect. Without it, each call counts. */
+  readonly requestId: string | undefined;
+}
+
+/** Adds money to an account, with a reason and the name of the operator. */
+export async function creditAccount(deps: BillingDeps, request: CreditRequest, signal?: AbortSignal): Promise<Account> {
+  const { accountId, amount, reason, actor, requestId } = request;
+  const { currency } = await findAccount(deps, accountId, 'id');
+  const key = creditKey(accountId, requestId ?? deps.newId('credit'));
+  const at = deps.clock.now();
+  const written = await deps.accounts.credit(
+    { key, accountId, currency, amount, reason, actor, at },
+    {
+      id: deps.newId(ACT_PREFIX),
+      at,
+      actor,
+      action: 'account_credited',
+      subject: accountId,
+      reason,
+      detail: { amount: amountDetail(amount), currency },
+    },
+    signal,
+  );
+  if (written.amount !== amount) throw requestIdReused();
+  return written.account;
+}
 
 export interface TokenEntry {
   /** Undefined if the first start creates a key. */
@@ -73,7 +145,7 @@ async function putTokens(
     if (entry.key !== undefined) {
       await insert(deps, account, entry, { key: entry.key, origin: undefined });
     } else if (makeKeys) {
-      const key = new Secret(newKey(KEY_PREFIX, KEY_BYTES, deps.random));
+      const key = new Secret(newTokenKey(deps.random));
       if (await insert(deps, account, entry, { key, origin: `${account}:${label}` })) made.push({ account, key });
     } else {
       deps.log.warn({ account }, 'a token without a key is made at the next start');

@@ -1,20 +1,31 @@
 import { create } from '@bufbuild/protobuf';
 import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { TokenPartsSchema } from '@reelgate/proto/billing/v1/price';
-import { GetUsageResponseSchema, UsageSchema } from '@reelgate/proto/billing/v1/usage_service';
-import type { GetUsageResponse, Usage } from '@reelgate/proto/billing/v1/usage_service';
-import { HOUR_MS, NOTHING_USED, addQuantities, floorToHour, toModel } from '../../domain/usage.ts';
+import {
+  GetUsageResponseSchema,
+  UsageSchema,
+  ChargedItemSchema,
+  ListChargedItemsResponseSchema,
+} from '@reelgate/proto/billing/v1/usage_service';
+import type { GetUsageResponse, Usage, ListChargedItemsResponse } from '@reelgate/proto/billing/v1/usage_service';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { HOUR_MS, NOTHING_USED, addQuantities, floorToHour, toModel, DAY_MS } from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
 import { badField } from '../../billing-refusals.ts';
-import type { UsageQuery, UsageSum } from '../../store/usage/usage-store.ts';
+import type { UsageQuery, UsageSum, ItemPlace } from '../../store/usage/usage-store.ts';
 import type { BillingDeps } from '../deps.ts';
-import { findAccount } from '../accounts/read-accounts.ts';
-import { assertPeriod } from './assert-period.ts';
+import { findAccount } from '../accounts/accounts.ts';
 
 const GROUPS_MAX = 1000;
 /** A day of a year can have one of each model. */
 const SPLITS_MAX = 10_000;
 const TOKENS_MAX = 10_000;
+const ITEMS_MAX = 1000;
+const DAYS_MAX = 366;
+/** The end of the year 9999. */
+const TIME_MAX = 253_402_300_800_000;
 /** The most that clocks differ. A time range that ends later is rounded up, since no settlement lies in the future. */
 const AHEAD_MS = 5 * 60_000;
 
@@ -53,7 +64,7 @@ export async function getUsage(deps: BillingDeps, query: UsageQuery): Promise<Ge
   });
 }
 
-export function toUsage(
+function toUsage(
   { charged, parts: { searches = 0n, ...parts } = {}, ...sum }: Quantities,
   keys: Partial<UsageKeys> = {},
 ): Usage {
@@ -109,3 +120,61 @@ const KEYS: Readonly<Record<UsageGroup, (group: string, models: ReadonlySet<stri
   label: (label) => label,
   day: (ms) => new Date(Number(ms)).toISOString().slice(0, 'yyyy-mm-dd'.length),
 };
+
+export interface ItemPageQuery {
+  readonly accountId: string;
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+  /** Zero: as many as a page can have. */
+  readonly limit: number;
+  /** The end of the page before. Empty for the first page. */
+  readonly after: string;
+}
+
+const BASES = deriveValues(Basis);
+
+/**
+ * A page of the settled tasks, jobs and calls of an account by their time of settlement. Settlements that come while a
+ * caller reads page after page are later than all that it has read, as far as the clocks of the processes agree.
+ */
+export async function listChargedItems(deps: BillingDeps, query: ItemPageQuery): Promise<ListChargedItemsResponse> {
+  assertPeriod(query);
+  const { currency } = await findAccount(deps, query.accountId, 'account_id');
+  const limit = query.limit === 0 ? ITEMS_MAX : query.limit;
+  const after = query.after === '' ? { at: query.from, id: '' } : parsePlace(query.after, query.from);
+  const found = await deps.usage.items({ accountId: query.accountId, after, to: query.to, limit: limit + 1 });
+  const items = found.slice(0, limit);
+  const last = items.at(-1);
+  const names = new Map((await deps.tokens.list(query.accountId, TOKENS_MAX)).map(({ id, name }) => [id, name]));
+  const models = deps.models();
+  return toMessage(ListChargedItemsResponseSchema, {
+    items: items.map(({ id, at, tokenId, label, basis, priceKey, sum, parts, searches }) =>
+      toMessage(ChargedItemSchema, {
+        ...{ id, tokenId, label, searches },
+        settledAt: timestampFromMs(at),
+        tokenName: names.get(tokenId) ?? '',
+        basis: BASES[basis],
+        usage: toUsage(sum, { key: toModel(priceKey, models) }),
+        parts: create(TokenPartsSchema, parts),
+      }),
+    ),
+    currency,
+    continueAfter: found.length > limit && last !== undefined ? `${last.at}:${last.id}` : '',
+  });
+}
+
+/** Reads a place such as `1767225600000:task_1`. One before the period begins with the period. */
+function parsePlace(text: string, from: number): ItemPlace {
+  const [, at = '', id = ''] = /^(\d{1,15}):(.+)$/s.exec(text) ?? [];
+  if (id === '') throw badField('after', 'must be the continue_after of the page before');
+  return Number(at) < from ? { at: from, id: '' } : { at: Number(at), id };
+}
+
+/** Refuses a period that is empty, longer than a leap year, or outside the years 1970 to 9999. */
+function assertPeriod({ from, to }: { readonly from: number; readonly to: number }): void {
+  if (from < 0 || to > TIME_MAX) throw badField('from', 'and to must be times from 1970 to 9999');
+  if (from >= to) throw badField('to', 'must be later than from');
+  if (to - from > DAYS_MAX * DAY_MS) throw badField('to', `must be at most ${DAYS_MAX} days after from`);
+}

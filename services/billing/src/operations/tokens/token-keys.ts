@@ -1,6 +1,14 @@
 import { createHmac } from 'node:crypto';
+import { newKey } from '@reelgate/platform/ids';
+import type { Random } from '@reelgate/platform/ids';
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { SigningKey } from '@reelgate/platform/secret';
+
+const KEY_BYTES = 24;
+
+export function newTokenKey(random: Random): string {
+  return newKey('rg', KEY_BYTES, random);
+}
 
 /**
  * The stored hash of a token's key, then its hashes under other signing keys. A hash finds the token and does not
