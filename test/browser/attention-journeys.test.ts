@@ -177,7 +177,12 @@ describeInBrowser('an operator who decides about money', () => {
       // the answer to the second one is lost on its way
       let isLost = false;
       provoked.push('console: Failed to load resource: net::ERR_CONNECTION_RESET');
-      await page.route(`**/attention/${String(ids[2])}`, async (route) => {
+      await page.route('**/console/api/calls', async (route) => {
+        const body = route.request().postData() ?? '';
+        if (!body.includes('/ResolveAttention') || !body.includes(String(ids[2]))) {
+          await route.continue();
+          return;
+        }
         await route.fetch();
         isLost = true;
         await route.abort('connectionreset');
@@ -187,7 +192,7 @@ describeInBrowser('an operator who decides about money', () => {
       // the sentence also stands there while the second one is being sent, and then its answer would not be lost
       await page.getByRole('button', { name: 'Try the rest again (2)' }).waitFor();
       await look(visit, `attention-partly-${width}`);
-      await page.unroute(`**/attention/${String(ids[2])}`);
+      await page.unroute('**/console/api/calls');
       await page.getByRole('button', { name: 'Try the rest again (2)' }).click();
       await page.getByText('3 of 3 decided.').first().waitFor();
       await look(visit, `attention-done-${width}`);

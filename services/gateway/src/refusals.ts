@@ -45,7 +45,6 @@ export const REFUSALS = {
   model_not_found: { kind: 'not_found' },
   no_channel_available: { kind: 'unavailable' },
   not_found: { kind: 'not_found' },
-  not_in_attention: { kind: 'conflict' },
   previous_response_not_found: { kind: 'invalid' },
   rate_limit_exceeded: { kind: 'exhausted' },
   reference_not_found: { kind: 'invalid' },

@@ -185,8 +185,10 @@ describe('attention', () => {
     await raiseAttention(world.deps, task, 'unknown_status', 'why');
     const decision = { taskId: task.id, resolution: Resolution.FAILED, actor: 'ann', reason: 'the vendor lost it' };
 
-    await client.resolveAttention(decision);
-    await expect(client.resolveAttention(decision)).rejects.toMatchObject({ reason: 'not_in_attention' });
+    const { decidedAt } = await client.resolveAttention(decision);
+    await world.clock.advance(5);
+    const repeated = await client.resolveAttention(decision);
+    expect(repeated).toMatchObject({ decidedAt, record: { task: { id: task.id, state: TaskState.FAILED } } });
 
     expect((await client.listActs({ subject: task.id })).acts).toMatchObject([
       {
@@ -202,6 +204,23 @@ describe('attention', () => {
         detailJson: '{"resolution":"failed","actor":"ann","reason":"the vendor lost it"}',
       }),
     );
+  });
+
+  test.each([
+    ['by another person', { actor: 'bob' }],
+    ['otherwise', { resolution: Resolution.COMPLETED }],
+    ['for another reason', { reason: 'no' }],
+  ])('is not decided again %s, who learns of the first decision', async (_how, other) => {
+    const { world, client } = await open();
+    const { task } = await world.create();
+    await raiseAttention(world.deps, task, 'unknown_status', 'why');
+    const decision = { taskId: task.id, resolution: Resolution.FAILED, actor: 'ann', reason: 'the vendor lost it' };
+    await client.resolveAttention(decision);
+
+    await expect(client.resolveAttention({ ...decision, ...other })).rejects.toMatchObject({
+      ...{ kind: 'conflict', reason: 'not_in_attention' },
+      message: 'ann has decided it as failed: the vendor lost it',
+    });
   });
 
   test('that the service itself ends is no act', async () => {

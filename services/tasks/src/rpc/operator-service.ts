@@ -1,9 +1,10 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { Resolution } from '@reelgate/proto/tasks/v1/operator_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
-import { resolveAttention, resolveJob } from '../operations/attention/resolve-attention.ts';
+import { readSameDecision, resolveAttention, resolveJob } from '../operations/attention/resolve-attention.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
@@ -52,7 +53,7 @@ function operateActs({ operators }: OperatorDeps) {
 const RESOLUTION_WORDS = deriveWords(Resolution);
 
 /** The tasks and jobs that wait for a person, and the decisions over them. */
-function operateAttention(deps: Deps, jobs: JobDeps, { backlog }: OperatorDeps) {
+function operateAttention(deps: Deps, jobs: JobDeps, { backlog, operators, clock }: OperatorDeps) {
   const { store } = deps;
   return {
     listAttention: async () => ({ items: [...(await store.listOpenAttention())] }),
@@ -61,11 +62,15 @@ function operateAttention(deps: Deps, jobs: JobDeps, { backlog }: OperatorDeps) 
       const decision = { resolution: fromWireEnum(RESOLUTION_WORDS, resolution), actor: actor || caller.name, reason };
       const job = await jobs.jobs.findJob(taskId);
       assertOwner(caller, (job ?? (await store.find(taskId)))?.accountId, 'task_id');
-      if (job !== undefined) {
-        await resolveJob(jobs, job, decision);
-        return { jobRecord: toJobRecord(job) };
-      }
-      return { record: await readTaskRecord(deps, await resolveAttention(deps, taskId, decision)) };
+      const made = job === undefined ? resolveAttention(deps, taskId, decision) : resolveJob(jobs, job, decision);
+      const at = await made.then(
+        () => clock.now(),
+        (refusal: unknown) => readSameDecision(operators, taskId, decision, refusal),
+      );
+      const decidedAt = timestampFromMs(at);
+      if (job !== undefined) return { decidedAt, jobRecord: toJobRecord(job) };
+      const task = await store.find(taskId);
+      return { decidedAt, ...(task && { record: await readTaskRecord(deps, task) }) };
     },
   } satisfies Partial<Implementation<typeof OperatorService>>;
 }

@@ -1133,6 +1133,13 @@ export declare type ResolveAttentionResponse = Message<"reelgate.tasks.v1.Resolv
    * @generated from field: reelgate.tasks.v1.JobRecord job_record = 2;
    */
   jobRecord?: JobRecord | undefined;
+
+  /**
+   * When it was decided.
+   *
+   * @generated from field: google.protobuf.Timestamp decided_at = 3;
+   */
+  decidedAt?: Timestamp | undefined;
 };
 
 /**
@@ -1154,6 +1161,13 @@ export declare type ResolveAttentionResponseJson = {
    * @generated from field: reelgate.tasks.v1.JobRecord job_record = 2;
    */
   jobRecord?: JobRecordJson;
+
+  /**
+   * When it was decided.
+   *
+   * @generated from field: google.protobuf.Timestamp decided_at = 3;
+   */
+  decidedAt?: TimestampJson;
 };
 
 /**
@@ -3661,7 +3675,8 @@ export declare const OperatorService: GenService<{
     output: typeof CountAttentionResponseSchema;
   },
   /**
-   * ResolveAttention carries out a decision over a task or job that waits for one.
+   * ResolveAttention carries out a decision over a task or job that waits for one. A repeat of the last decision, by the
+   * same person for the same reason, changes nothing and gets the time of the first one.
    *
    * @generated from rpc reelgate.tasks.v1.OperatorService.ResolveAttention
    */

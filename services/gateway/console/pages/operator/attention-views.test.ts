@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { Resolution } from '../../api/operator-attention.ts';
+import type { Resolution } from './parts/attention-rows.ts';
 import type { OperatorTaskView } from '../../api/operator-tasks.ts';
 import { aTaskMoney, aTaskView, usd } from '../../testing/a-task.ts';
 import type { AttentionRow, DecidedMoney } from './parts/attention-rows.ts';

@@ -14,7 +14,6 @@ import { callsRoute } from './calls-route.ts';
 import { channelRoute } from './channel-route.ts';
 import { searchRoute } from './search-route.ts';
 import { channelsRoutes } from './channels-routes.ts';
-import { decideRoute } from './decide.ts';
 import { marginsFileRoute } from './margins-file-route.ts';
 import { nowRoute } from './now-route.ts';
 import { operatorRoute } from './operator-route.ts';
@@ -43,7 +42,6 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   return [
     callsRoute(parts),
     nowRoute(parts),
-    decideRoute(parts),
     ...channelsRoutes(parts),
     channelRoute(parts),
     searchRoute(parts),

@@ -1,3 +1,5 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { isProblem } from '@reelgate/platform/problem';
 import type { Problem } from '@reelgate/platform/problem';
 import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import type { Resolution as WireResolution } from '@reelgate/proto/tasks/v1/operator_service';
@@ -5,6 +7,7 @@ import type { Job } from '../../domain/job.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Task } from '../../domain/task.ts';
 import type { PersonDecision } from '../../store/finish.ts';
+import type { ActStore } from '../../store/operator-store.ts';
 import type { Deps } from '../deps.ts';
 import { endTask } from '../ends/end-task.ts';
 import { describeWork } from '../ends/settle-task.ts';
@@ -16,6 +19,9 @@ const MONEY: Readonly<Record<Exclude<Resolution, 'retry'>, 'charged' | 'released
   completed: 'charged',
   failed: 'released',
 };
+
+/** A decision is the last act over its subject, or one of the last few. */
+const ACTS_READ = 20;
 
 export type Resolution = EnumWord<typeof WireResolution>;
 
@@ -108,4 +114,24 @@ export async function resolveJob(
   const ended = await calls.end(job.id, MONEY[resolution]);
   if (ended !== MONEY[resolution]) throw alreadySettled(ended);
   if (!(await attention.resolve(job.id, { resolution, actor, why: reason, at: clock.now() }))) throw notWaiting();
+}
+
+/**
+ * Returns the time at which the person made the same decision before, so that a person who never saw the answer can
+ * decide again. Throws if another decision was made, or if no decision is recorded.
+ */
+export async function readSameDecision(
+  acts: ActStore,
+  id: string,
+  { resolution, actor, reason }: Decision,
+  refusal: unknown,
+): Promise<number> {
+  if (!isProblem(refusal, 'not_in_attention')) throw refusal;
+  const made = await acts.acts({ subject: id }, { limit: ACTS_READ });
+  const last = made.find(({ action }) => action === 'attention_resolved');
+  if (last?.at === undefined) throw refusal;
+  const { resolution: decided } = JSON.parse(last.detailJson) as { readonly resolution: string };
+  if (last.actor === actor && last.reason === reason && decided === resolution) return timestampMs(last.at);
+  const message = `${last.actor} has decided it as ${decided}${last.reason === '' ? '' : `: ${last.reason}`}`;
+  throw refuse('not_in_attention', { message, cause: refusal });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../state/api.ts';
 import type { RpcCall } from '../../../state/calls.ts';
-import { listDecisions, readAttention, readDecision } from './attention-rows.ts';
+import { decide, listDecisions, readAttention } from './attention-rows.ts';
 import type { Charge } from './attention-rows.ts';
 
 const charge = (over: Partial<Charge> = {}): Charge => ({
@@ -161,9 +161,30 @@ test.each<[string, Charge, object]>([
   ],
   ['whose money follows', charge(), { held: '0.4' }],
   ['over usage that still waits', charge({ basis: 'BASIS_DEFERRED' }), { held: '0.4' }],
-])('a decision %s tells what it did to the money', (_what, booked, money) => {
-  const made = readDecision({ resolution: 'completed', at: 7, charge: booked });
+])('a decision %s tells what it did to the money', async (_what, booked, money) => {
+  const sent: object[] = [];
+  const send = <A>({ rpc, request }: RpcCall<A>): Promise<A> => {
+    sent.push(request);
+    const isAct = rpc === 'tasks.OperatorService/ResolveAttention';
+    return Promise.resolve((isAct ? { decidedAt: '1970-01-01T00:00:00.007Z' } : { charges: [booked] }) as A);
+  };
+  const made = await decide(send, 'task_1', { resolution: 'completed', reason: 'it is as long' });
   const amounts = Object.entries(made.money ?? {}).map(([name, { amount }]) => [name, amount]);
 
   expect([made.at, Object.fromEntries(amounts)]).toEqual([7, money]);
+  expect(sent).toEqual([
+    { taskId: 'task_1', resolution: 'RESOLUTION_COMPLETED', reason: 'it is as long' },
+    { taskIds: ['task_1'] },
+  ]);
+});
+
+test('a decision whose money cannot be read is made all the same', async () => {
+  const send = <A>({ rpc }: RpcCall<A>): Promise<A> =>
+    rpc === 'tasks.OperatorService/ResolveAttention'
+      ? Promise.resolve({ decidedAt: '1970-01-01T00:00:00.007Z' } as A)
+      : Promise.reject(new Error('away'));
+
+  const made = await decide(send, 'task_1', { resolution: 'failed', reason: 'the vendor lost it' });
+
+  expect(made).toEqual({ resolution: 'failed', at: 7 });
 });

@@ -1,7 +1,7 @@
-import type { RpcAnswer } from '../../../api/calls.ts';
-import type { DecisionAnswer, Resolution } from '../../../api/operator-attention.ts';
+import type { RpcAnswer, RpcRequest } from '../../../api/calls.ts';
 import type { Money } from '../../../api/money.ts';
-import { readTime, readWord, toMoney } from '../../../parts/contract-values.ts';
+import { readTime, readWord, toEnumName, toMoney } from '../../../parts/contract-values.ts';
+import type { WordOf } from '../../../parts/contract-values.ts';
 import type { State } from '../../../parts/state-badge.tsx';
 import { toCall } from '../../../state/calls.ts';
 import type { RpcCall } from '../../../state/calls.ts';
@@ -15,6 +15,9 @@ const CHARGES_MAX = 100;
 type Item = RpcAnswer<'tasks.OperatorService/ListAttention'>['items'][number];
 type ChargesAnswer = RpcAnswer<'billing.BillingService/ListCharges'>;
 export type Charge = ChargesAnswer['charges'][number];
+type DecisionRequest = RpcRequest<'tasks.OperatorService/ResolveAttention'>;
+/** A decision of an operator on work with an unknown outcome. */
+export type Resolution = WordOf<DecisionRequest['resolution'], 'RESOLUTION_'>;
 type ItemState = Pick<AttentionRow, 'isJob' | 'state'>;
 
 /** A task or a job that waits for a decision. */
@@ -57,8 +60,15 @@ export interface DecidedMoney {
   readonly released?: Money;
 }
 
+export interface WantedDecision {
+  readonly resolution: Resolution;
+  readonly reason: string;
+}
+
 /** A decision that was made, and its effect on the money. */
-export interface MadeDecision extends Pick<DecisionAnswer, 'resolution' | 'at'> {
+export interface MadeDecision {
+  readonly resolution: Resolution;
+  readonly at: number;
   /** Undefined if it could not be read. */
   readonly money?: DecidedMoney;
 }
@@ -69,8 +79,10 @@ export interface AttentionList {
   readonly hasMore: boolean;
 }
 
+type SendCall = <A>(call: RpcCall<A>) => Promise<A>;
+
 /** Reads the queue and then its money. Without the money the decisions say that their amounts are not known. */
-export async function readAttention(send: <A>(call: RpcCall<A>) => Promise<A>): Promise<AttentionList> {
+export async function readAttention(send: SendCall): Promise<AttentionList> {
   const { items } = await send(toCall('tasks.OperatorService/ListAttention', {}));
   const shown = items.slice(0, ROWS_MAX);
   const calls = Array.from({ length: Math.ceil(shown.length / CHARGES_MAX) }, (_, at) => {
@@ -140,8 +152,20 @@ function planFailed({ heldNanos, currency, basis }: Charge): Decision {
   return { resolution: 'failed', charge: toMoney(0n, currency), release: toMoney(heldNanos, currency) };
 }
 
-export function readDecision({ charge, ...made }: DecisionAnswer): MadeDecision {
-  return charge === undefined ? made : { ...made, money: readDecidedMoney(charge) };
+/** Decides over an entry, and reads its money afterwards. A repeat of the same decision has no further effect. */
+export async function decide(
+  send: SendCall,
+  taskId: string,
+  { resolution, reason }: WantedDecision,
+): Promise<MadeDecision> {
+  const request = { taskId, resolution: toEnumName('RESOLUTION_', resolution), reason };
+  const { decidedAt = '' } = await send(toCall('tasks.OperatorService/ResolveAttention', request));
+  const booked = toCall('billing.BillingService/ListCharges', { taskIds: [taskId] });
+  const [charge] = await send(booked).then(
+    ({ charges }) => charges,
+    () => [],
+  );
+  return { resolution, at: readTime(decidedAt), ...(charge && { money: readDecidedMoney(charge) }) };
 }
 
 function readDecidedMoney(charge: Charge): DecidedMoney {

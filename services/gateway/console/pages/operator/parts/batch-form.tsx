@@ -1,6 +1,5 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { DecisionRequest, Resolution } from '../../../api/operator-attention.ts';
 import type { Money } from '../../../api/money.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { DataTable } from '../../../parts/data-table.tsx';
@@ -8,7 +7,7 @@ import type { Column } from '../../../parts/data-table.tsx';
 import { formatMoney } from '../../../parts/number-text.tsx';
 import { attentionWords } from '../attention-words.ts';
 import { operatorWords } from '../operator-words.ts';
-import type { AttentionRow } from './attention-rows.ts';
+import type { AttentionRow, Resolution, WantedDecision } from './attention-rows.ts';
 import { confirmBatchText, sumDecisions, sumText } from './consequence.ts';
 import { reasonText } from './queue-list.tsx';
 import { ReasonField } from './text-field.tsx';
@@ -19,7 +18,7 @@ const NONE = '–';
 export interface BatchFormProps {
   /** Of one cause. */
   readonly rows: readonly AttentionRow[];
-  readonly onConfirm: (decision: DecisionRequest) => void;
+  readonly onConfirm: (decision: WantedDecision) => void;
 }
 
 /** One decision over several entries: what it does to the money of each and of all, one reason, and a second step. */

@@ -1,8 +1,7 @@
 import type { Money } from '../../../api/money.ts';
-import type { Resolution } from '../../../api/operator-attention.ts';
 import { formatDecimal, parseNanos, sumDecimals, moneyText } from '../../../parts/number-text.tsx';
 import { attentionWords } from '../attention-words.ts';
-import type { AttentionRow, DecidedMoney, Decision } from './attention-rows.ts';
+import type { AttentionRow, DecidedMoney, Decision, Resolution } from './attention-rows.ts';
 
 /** The most entries that are decided with one reason. A person can still look over as many. */
 export const BATCH_MAX = 50;

@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { DecisionAnswer, Resolution } from '../../../api/operator-attention.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { attentionWords } from '../attention-words.ts';
 import { operatorWords } from '../operator-words.ts';
-import { readDecision } from './attention-rows.ts';
-import type { AttentionRow, Decision, MadeDecision } from './attention-rows.ts';
+import { decide } from './attention-rows.ts';
+import type { AttentionRow, Decision, MadeDecision, Resolution, WantedDecision } from './attention-rows.ts';
 import { confirmText, consequenceText } from './consequence.ts';
 import { ReasonField } from './text-field.tsx';
-import { useAct } from '../../../state/use-act.ts';
+import { sendCall } from '../../../state/calls.ts';
+import { useSending } from '../../../state/use-act.ts';
 
 const words = attentionWords.attention;
 const DECIDED_ALREADY = 'not_in_attention';
@@ -118,10 +118,13 @@ interface SecondStepProps extends Omit<DecisionFormProps, 'canDecide'> {
 }
 
 function SecondStep({ row, decision, reason, onDecided, onChanged, onBack }: SecondStepProps): VNode {
-  const { act, isBusy, fault } = useAct((answer: DecisionAnswer) => {
-    onBack();
-    onDecided(row.id, readDecision(answer));
-  });
+  const { act, isBusy, fault } = useSending(
+    (wanted: WantedDecision) => decide(sendCall, row.id, wanted),
+    (made) => {
+      onBack();
+      onDecided(row.id, made);
+    },
+  );
   const isLate = fault?.code === DECIDED_ALREADY;
   useEffect(() => {
     if (isLate) onChanged();
@@ -133,7 +136,7 @@ function SecondStep({ row, decision, reason, onDecided, onChanged, onBack }: Sec
       cancel={operatorWords.dialog.back}
       isBusy={isBusy}
       onCancel={onBack}
-      onConfirm={() => act(`/attention/${encodeURIComponent(row.id)}`, { resolution: decision.resolution, reason })}
+      onConfirm={() => act({ resolution: decision.resolution, reason })}
     >
       <p>
         <strong>{operatorWords.resolutions[decision.resolution]}.</strong> {consequenceText(decision)}

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { DecisionAnswer, DecisionRequest } from '../../../api/operator-attention.ts';
-import { ApiError, api } from '../../../state/api.ts';
-import { readDecision } from './attention-rows.ts';
-import type { MadeDecision } from './attention-rows.ts';
+import { ApiError } from '../../../state/api.ts';
+import { sendCall } from '../../../state/calls.ts';
+import { decide } from './attention-rows.ts';
+import type { MadeDecision, WantedDecision } from './attention-rows.ts';
 
 /** The outcome of one entry. `failed`: it is unknown whether it was decided; the same decision again finds out. */
 export type BatchResult =
@@ -11,7 +11,7 @@ export type BatchResult =
 
 export interface BatchRun {
   readonly ids: readonly string[];
-  readonly decision: DecisionRequest;
+  readonly decision: WantedDecision;
   /** By entry. One without a result was not sent. */
   readonly results: ReadonlyMap<string, BatchResult>;
   readonly isRunning: boolean;
@@ -20,7 +20,7 @@ export interface BatchRun {
 export interface Batch {
   /** Undefined before the first batch. */
   readonly run: BatchRun | undefined;
-  readonly begin: (ids: readonly string[], decision: DecisionRequest) => void;
+  readonly begin: (ids: readonly string[], decision: WantedDecision) => void;
   /** Sends again what has failed or was not sent. */
   readonly tryRest: () => void;
   /** The entry that is being sent still ends. */
@@ -83,10 +83,9 @@ export function listRest({ ids, results }: BatchRun): readonly string[] {
   return ids.filter((id) => (results.get(id)?.kind ?? 'failed') === 'failed');
 }
 
-async function decideOne(id: string, body: DecisionRequest): Promise<{ result: BatchResult; isLast: boolean }> {
+async function decideOne(id: string, decision: WantedDecision): Promise<{ result: BatchResult; isLast: boolean }> {
   try {
-    const answer = await api<DecisionAnswer>(`/attention/${encodeURIComponent(id)}`, { method: 'POST', body });
-    return { result: { kind: 'decided', answer: readDecision(answer) }, isLast: false };
+    return { result: { kind: 'decided', answer: await decide(sendCall, id, decision) }, isLast: false };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const status = error instanceof ApiError ? error.status : 0;

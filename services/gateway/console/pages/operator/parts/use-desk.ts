@@ -1,10 +1,9 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { DecisionRequest } from '../../../api/operator-attention.ts';
 import { setQuery } from '../../../state/address.ts';
 import { announce } from '../../../state/announce.ts';
 import { clockText } from '../../../parts/time.tsx';
 import { attentionWords } from '../attention-words.ts';
-import type { AttentionList, MadeDecision, AttentionRow } from './attention-rows.ts';
+import type { AttentionList, AttentionRow, MadeDecision, WantedDecision } from './attention-rows.ts';
 import { summarize } from './batch-results.tsx';
 import { outcomeText, BATCH_MAX, nameCause } from './consequence.ts';
 import { useBatch } from './use-batch.ts';
@@ -27,7 +26,7 @@ export interface Desk {
   readonly showTogether: () => void;
   readonly goNext: () => void;
   readonly onDecided: (id: string, answer: MadeDecision) => void;
-  readonly decideTogether: (decision: DecisionRequest) => void;
+  readonly decideTogether: (decision: WantedDecision) => void;
 }
 
 /** The acts of a person at the queue: opens entries, decides over one or several, and goes on. */
