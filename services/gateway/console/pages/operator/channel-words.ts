@@ -3,6 +3,7 @@ export const channelWords = {
   channel: {
     title: 'Channel',
     back: 'Channels',
+    unknown: 'There is no such channel.',
     open: 'Latency, failures, prices and margin',
     latency: 'Time to answer in the last hour',
     latencyText: 'Half of the answers came within the lower line, 95 % within the upper one.',

@@ -1,6 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { RpcAnswer } from '../../api/calls.ts';
-import type { ChannelView } from '../../api/operator-channels.ts';
 import type { PageProps } from '../../frame.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import type { Column } from '../../parts/data-table.tsx';
@@ -9,13 +8,15 @@ import { PageTitle } from '../../parts/page-title.tsx';
 import { readTime } from '../../parts/contract-values.ts';
 import { Ago, clockText, spanText } from '../../parts/time.tsx';
 import { toCall, useCalls } from '../../state/calls.ts';
-import { useView } from '../../state/use-view.ts';
+import { serverNow } from '../../state/api.ts';
 import { operatorWords } from './operator-words.ts';
 import { booksWords } from './books-words.ts';
 import { workWords } from './work-words.ts';
 import { ActList, listActs, toActCalls } from './parts/act-list.tsx';
 import type { Act } from './parts/act-list.tsx';
 import { ChannelCard } from './parts/channel-card.tsx';
+import { modelsOfItAlone, useChannels } from './parts/channel-rows.ts';
+import type { ChannelRow } from './parts/channel-rows.ts';
 import { countChannelFaults, listAnswers, sumLastHour } from './parts/channel-hour.ts';
 import type { AnswerMinute } from './parts/channel-hour.ts';
 import { ContractList } from './parts/contract-list.tsx';
@@ -26,9 +27,12 @@ import type { QueueLane } from './waiting.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { queueWords } from './queue-words.ts';
 import { channelWords } from './channel-words.ts';
+import { useOperator } from './parts/use-operator.ts';
 
 const ACTS_SHOWN = 20;
 const TOPICS = ['channels', 'now'] as const;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 const words = channelWords.channel;
 
@@ -40,6 +44,8 @@ const STEP = 10;
 const HEIGHT = 120;
 const DOT = 2.5;
 
+type Margins = RpcAnswer<'billing.AccountService/GetMoney'>['margins'];
+type Contracts = RpcAnswer<'billing.AccountService/ListPrices'>['contracts'];
 type Failure = RpcAnswer<'tasks.OperatorService/ListChannelFailures'>['failures'][number];
 
 const FAILURES: readonly Column<Failure>[] = [
@@ -74,16 +80,20 @@ const ANSWERS: readonly Column<AnswerMinute>[] = [
 
 export function page({ params }: PageProps): VNode {
   const id = params['channelId'] ?? '';
-  const view = useView<ChannelView>(`/channels/${encodeURIComponent(id)}`, TOPICS);
+  const { ofTasks, ofRelay, rows, refresh } = useChannels(TOPICS);
+  const canOperate = useOperator().covers('operator');
+  const row = rows.find(({ channel }) => channel.id === id);
   const acts = useCalls({}, TOPICS, toActCalls({ subject: id, limit: ACTS_SHOWN }));
   const records = useCalls({}, TOPICS, {
+    money: toCall('billing.AccountService/GetMoney', toLastDay(serverNow())),
+    prices: toCall('billing.AccountService/ListPrices', {}),
     failures: toCall('tasks.OperatorService/ListChannelFailures', { channel: id, limit: FAILURES_SHOWN }),
     notes: toCall('tasks.OperatorService/ListNotes', { subject: id }),
     queue: toCall('tasks.QueueService/ListQueue', {}),
   });
-  const { notes, failures, queue } = records.data ?? {};
+  const { money, prices, notes, failures, queue } = records.data ?? {};
   const onChanged = (): void => {
-    view.refresh();
+    refresh();
     records.refresh();
     acts.refresh();
   };
@@ -97,24 +107,42 @@ export function page({ params }: PageProps): VNode {
         }
         back={{ href: '/console/channels', name: words.back }}
       />
-      <Loaded view={view} alongside={[records, acts]}>
-        {(channel) => (
-          <ChannelPage
-            view={channel}
-            failures={failures?.failures}
-            notes={notes?.notes}
-            lanes={queue?.lanes.filter(({ channels }) => channels.some((one) => one.id === id))}
-            acts={listActs(acts.data ?? {}, ACTS_SHOWN)}
-            onChanged={onChanged}
-          />
-        )}
+      <Loaded
+        view={row?.isRelay === true || ofRelay.error !== undefined ? ofRelay : ofTasks}
+        alongside={[ofRelay, records, acts]}
+      >
+        {() =>
+          row === undefined ? (
+            <p class="note">{words.unknown}</p>
+          ) : (
+            <ChannelPage
+              row={row}
+              onlyFor={modelsOfItAlone(row, rows)}
+              canOperate={canOperate}
+              margins={money?.margins.filter(({ channel }) => channel === id)}
+              contracts={prices && listPrices(prices.contracts, row.channel.models)}
+              failures={failures?.failures}
+              notes={notes?.notes}
+              lanes={queue?.lanes.filter(({ channels }) => channels.some((one) => one.id === id))}
+              acts={listActs(acts.data ?? {}, ACTS_SHOWN)}
+              onChanged={onChanged}
+            />
+          )
+        }
       </Loaded>
     </>
   );
 }
 
 export interface ChannelPageProps {
-  readonly view: ChannelView;
+  readonly row: ChannelRow;
+  /** The models that no other channel in use serves. */
+  readonly onlyFor: readonly string[];
+  readonly canOperate: boolean;
+  /** Of the last day; undefined if they cannot be read. */
+  readonly margins: Margins | undefined;
+  /** The prices of its models now, undefined if they cannot be read. */
+  readonly contracts: Contracts | undefined;
   /** The last failures, the newest first; undefined if they cannot be read. */
   readonly failures: readonly Failure[] | undefined;
   /** Undefined if they cannot be read. */
@@ -126,8 +154,8 @@ export interface ChannelPageProps {
 }
 
 export function ChannelPage(props: ChannelPageProps): VNode {
-  const { view, failures, notes, lanes, acts, onChanged } = props;
-  const { row, onlyFor, margins, contracts, canOperate, now } = view;
+  const { row, onlyFor, canOperate, margins, contracts, failures, notes, lanes, acts, onChanged } = props;
+  const now = serverNow();
   const { channel, hour } = row;
   const minutes = hour?.minutes ?? [];
   const faults = sumLastHour(minutes, now, countChannelFaults);
@@ -184,16 +212,27 @@ export function ChannelPage(props: ChannelPageProps): VNode {
           {booksWords.money.overTime}
         </a>
       </p>
-      <Part of={margins}>{(rows: NonNullable<ChannelView['margins']>) => <MarginTable margins={rows} />}</Part>
+      <Part of={margins}>{(rows: Margins) => <MarginTable margins={rows} />}</Part>
       <h2>{words.prices}</h2>
       <Part of={contracts}>
-        {(rows: NonNullable<ChannelView['contracts']>) =>
+        {(rows: Contracts) =>
           rows.length === 0 ? <p class="quiet">{words.noPrices}</p> : <ContractList contracts={rows} />
         }
       </Part>
       <ActList acts={acts} />
     </>
   );
+}
+
+/** The last day, to the end of the running hour: the books count whole hours. */
+export function toLastDay(now: number): { readonly from: string; readonly to: string } {
+  const to = Math.ceil(now / HOUR_MS) * HOUR_MS;
+  return { from: new Date(to - DAY_MS).toISOString(), to: new Date(to).toISOString() };
+}
+
+/** The key of a contract is a model, or a model and an operation behind two underscores. */
+export function listPrices(contracts: Contracts, models: readonly string[]): Contracts {
+  return contracts.filter(({ key, current }) => current && models.includes(key.split('__')[0] ?? ''));
 }
 
 interface PartProps<T> {

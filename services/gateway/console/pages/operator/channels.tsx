@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
-import { modelsOfItAlone } from '../../operator-values.ts';
-import type { ChannelList } from '../../api/operator-channels.ts';
 import { useCalls } from '../../state/calls.ts';
-import { useView } from '../../state/use-view.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { ActList, listActs, toActCalls } from './parts/act-list.tsx';
 import type { Act } from './parts/act-list.tsx';
 import { ChannelCard } from './parts/channel-card.tsx';
+import { modelsOfItAlone, useChannels } from './parts/channel-rows.ts';
+import type { ChannelRow } from './parts/channel-rows.ts';
+import { useOperator } from './parts/use-operator.ts';
 import { operatorWords } from './operator-words.ts';
 import { workWords } from './work-words.ts';
 
@@ -17,29 +17,32 @@ const ACTS_SHOWN = 10;
 const words = workWords.channels;
 
 export function page(): VNode {
-  const view = useView<ChannelList>('/channels', ['channels']);
+  const { ofTasks, ofRelay, rows, refresh } = useChannels(['channels']);
+  const canOperate = useOperator().covers('operator');
   const records = useCalls({}, ['channels'], toActCalls({ limit: ACTS_READ }));
   const acts = listActs(records.data ?? {}, ACTS_SHOWN, 'channel_');
   const onChanged = (): void => {
-    view.refresh();
+    refresh();
     records.refresh();
   };
   return (
     <>
       <PageTitle title={words.title} />
-      <Loaded view={view}>{(list) => <ChannelsView list={list} acts={acts} onChanged={onChanged} />}</Loaded>
+      <Loaded view={ofTasks} alongside={[ofRelay]}>
+        {() => <ChannelsView channels={rows} canOperate={canOperate} acts={acts} onChanged={onChanged} />}
+      </Loaded>
     </>
   );
 }
 
 export interface ChannelsViewProps {
-  readonly list: ChannelList;
+  readonly channels: readonly ChannelRow[];
+  readonly canOperate: boolean;
   readonly acts: readonly Act[];
   readonly onChanged: () => void;
 }
 
-export function ChannelsView({ list, acts, onChanged }: ChannelsViewProps): VNode {
-  const { channels, canOperate } = list;
+export function ChannelsView({ channels, canOperate, acts, onChanged }: ChannelsViewProps): VNode {
   return (
     <>
       <p class="lead">{channels.length === 0 ? words.empty : words.intro}</p>

@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { ChannelList, ChannelRow } from '../../api/operator-channels.ts';
 import type { Now } from '../../api/operator-now.ts';
 import type { RpcAnswer } from '../../api/calls.ts';
 import { AttentionView } from './attention.tsx';
 import type { AttentionViewProps } from './attention.tsx';
 import type { AttentionList } from './parts/attention-rows.ts';
-import { modelsOfItAlone } from '../../operator-values.ts';
+import { modelsOfItAlone } from './parts/channel-rows.ts';
+import type { ChannelRow } from './parts/channel-rows.ts';
+import { listPrices, toLastDay } from './channel.tsx';
 import { ChannelsView } from './channels.tsx';
 import { NowView } from './now.tsx';
 import { WaitingView } from './waiting.tsx';
@@ -186,13 +187,9 @@ const row: ChannelRow = {
 const { channel } = row;
 
 describe('channels', () => {
-  const view = (changes: Partial<ChannelList>): string =>
+  const view = (changes: { readonly canOperate?: boolean }): string =>
     renderToString(
-      h(ChannelsView, {
-        list: { channels: [row], canOperate: true, now: 0, ...changes },
-        acts,
-        onChanged: () => undefined,
-      }),
+      h(ChannelsView, { channels: [row], canOperate: true, acts, onChanged: () => undefined, ...changes }),
     );
 
   test('says the hour of a channel in words', () => {
@@ -231,6 +228,22 @@ describe('channels', () => {
 
     expect(modelsOfItAlone(open, [open, row])).toEqual(['Alpha-H3', 'Beta-V1']);
     expect(modelsOfItAlone(row, [open, row])).toEqual([]);
+  });
+
+  test('have the margins of the last 24 hours, to the end of the running one', () => {
+    expect(toLastDay(Date.UTC(2026, 0, 2, 10, 20))).toEqual({
+      ...{ from: '2026-01-01T11:00:00.000Z', to: '2026-01-02T11:00:00.000Z' },
+    });
+  });
+
+  test('have the prices in use of their models, and no others', () => {
+    const price = (key: string, current: boolean) => ({ key, current, version: 1, sinceMs: '3', termsJson: '{}' });
+    const all = [
+      ...[price('Alpha-H3', true), price('Alpha-H3__regeneration', true)],
+      ...[price('Alpha-H3', false), price('Gamma', true)],
+    ];
+
+    expect(listPrices(all, ['Alpha-H3']).map(({ key }) => key)).toEqual(['Alpha-H3', 'Alpha-H3__regeneration']);
   });
 });
 

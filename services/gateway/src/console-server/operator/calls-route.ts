@@ -34,10 +34,11 @@ import { refuse } from '../../refusals.ts';
 /** No page reads more at once. */
 const CALLS_MAX = 12;
 const RPC_CHARACTERS_MAX = 128;
-/** The deadline of RPCs that read or change many accounts or tasks. Every other call has the default. */
+/** The deadline of RPCs that read or change many accounts or tasks, or call an upstream. Others have the default. */
 const SLOW_DEADLINE_MS = 25_000;
 const SLOW: ReadonlySet<string> = new Set([
   ...['GetMargins', 'GetMoney', 'VerifyLedger'].map((name) => `billing.AccountService/${name}`),
+  'tasks.OperatorService/TestChannel',
   'tasks.QueueService/CancelQueued',
 ]);
 /** The field of a request that names the person who acts. The session fills it in. */

@@ -8,12 +8,12 @@ import type { OperatorClients } from '../../clients/gateway-clients.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
-import { toChannelStatus } from './channel-rows.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { buildFaultsView } from './fault-series.ts';
 import { gradeLights } from './lights.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
+import { listRelayChannels } from './relay-channels-routes.ts';
 
 export interface NowParts {
   readonly clock: Clock;
@@ -76,10 +76,9 @@ export async function readHealth({ log, clients, relay, pauses }: HealthParts, c
     ifReadable(log, 'faults', tasks.getFaults({}, withDeadline(caller))),
     reach(),
   ]);
-  const own = relay.all().map((channel) => toChannelStatus(channel, pauses.of(channel.settings.id)));
   return {
     ...{ activity, faults, services },
-    channels: listed && [...listed.channels, ...own],
+    channels: listed && [...listed.channels, ...listRelayChannels({ relay, pauses })],
     unreachable: new Set(services.flatMap(({ name, isReachable }) => (isReachable ? [] : [name]))),
   };
 }

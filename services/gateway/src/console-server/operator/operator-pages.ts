@@ -11,13 +11,12 @@ import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { callsRoute } from './calls-route.ts';
-import { channelRoute } from './channel-route.ts';
 import { searchRoute } from './search-route.ts';
-import { channelsRoutes } from './channels-routes.ts';
 import { marginsFileRoute } from './margins-file-route.ts';
 import { nowRoute } from './now-route.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
+import { applyPauses, relayChannelsRoutes } from './relay-channels-routes.ts';
 import { operatorTaskRoute } from './task-route.ts';
 
 /** The parts of the routes of the operators' pages. */
@@ -40,10 +39,9 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   const tokens = tokensClient(clients.accounts);
   const [books, webhooks] = [accountBooks(clients, 'every'), webhooksClient(clients.webhooks)];
   return [
-    callsRoute(parts),
+    callsRoute({ ...parts, clients: { ...clients, tasks: applyPauses(clients.tasks, parts.pauses) } }),
     nowRoute(parts),
-    ...channelsRoutes(parts),
-    channelRoute(parts),
+    ...relayChannelsRoutes(parts),
     searchRoute(parts),
     operatorTaskRoute({ ...parts, books, tokens, webhooks }),
     marginsFileRoute(parts),

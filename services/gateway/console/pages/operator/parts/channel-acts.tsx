@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ChannelRow, ChannelTest, PauseAnswer } from '../../../api/operator-channels.ts';
+import type { RpcAnswer } from '../../../api/calls.ts';
 import { announce } from '../../../state/announce.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { operatorWords } from '../operator-words.ts';
@@ -9,7 +9,10 @@ import { SelectField } from '../../../parts/select-field.tsx';
 import { localText, spanText } from '../../../parts/time.tsx';
 import { channelWords } from '../channel-words.ts';
 import { ReasonField } from './text-field.tsx';
-import { useAct } from '../../../state/use-act.ts';
+import type { Channel, ChannelRow } from './channel-rows.ts';
+import { api } from '../../../state/api.ts';
+import { sendCall, toCall, useRpc } from '../../../state/calls.ts';
+import { useSending } from '../../../state/use-act.ts';
 
 const words = workWords.channels;
 /** A channel that somebody forgets comes back. */
@@ -26,9 +29,9 @@ export interface ChannelCardProps {
 }
 
 /** Test, pause and resume. The last two have a second step, which asks for a reason. */
-export function ChannelActs({ row: { channel }, canOperate, onlyFor, onChanged }: ChannelCardProps): VNode {
+export function ChannelActs({ row: { channel, isRelay }, canOperate, onlyFor, onChanged }: ChannelCardProps): VNode {
   const [isAsking, setAsking] = useState(false);
-  const testing = useAct<ChannelTest>(onChanged);
+  const testing = useSending(() => testChannel(channel.id, isRelay), onChanged);
   const isPaused = channel.pause !== undefined;
   const because = canOperate ? undefined : 'may-not-operate';
   return (
@@ -39,7 +42,7 @@ export function ChannelActs({ row: { channel }, canOperate, onlyFor, onChanged }
           disabled={!canOperate || testing.isBusy}
           aria-describedby={because}
           title={words.testHint}
-          onClick={() => testing.act(`/channels/${encodeURIComponent(channel.id)}/test`)}
+          onClick={() => testing.act()}
         >
           {testing.isBusy ? words.testing : words.test}
           <span class="spoken"> {channel.id}</span>
@@ -59,10 +62,19 @@ export function ChannelActs({ row: { channel }, canOperate, onlyFor, onChanged }
   );
 }
 
+type ChannelTest = RpcAnswer<'tasks.OperatorService/TestChannel'>;
+
+/** The tasks service tests its channels, and the gateway its own. */
+function testChannel(id: string, isRelay: boolean): Promise<ChannelTest> {
+  if (isRelay) return api(`/relay_channels/${encodeURIComponent(id)}/test`, { method: 'POST', body: {} });
+  return sendCall(toCall('tasks.OperatorService/TestChannel', { id }));
+}
+
 function testResult(test: ChannelTest | undefined, fault: string | undefined): VNode | string {
   if (fault !== undefined) return <span class="fault">{fault}</span>;
   if (test === undefined) return '';
-  const text = test.ok ? words.tested(spanText(test.tookMs)) : words.testFailed(spanText(test.tookMs));
+  const took = spanText(Number(test.tookMs));
+  const text = test.ok ? words.tested(took) : words.testFailed(took);
   const detail = test.detail === '' ? '' : `: ${test.detail}`;
   return (
     <span class={test.ok ? 'good' : 'bad'}>
@@ -73,7 +85,7 @@ function testResult(test: ChannelTest | undefined, fault: string | undefined): V
 }
 
 interface PauseDialogProps extends Pick<ChannelCardProps, 'onlyFor' | 'onChanged'> {
-  readonly channel: ChannelRow['channel'];
+  readonly channel: Channel;
   readonly onClose: () => void;
 }
 
@@ -81,11 +93,18 @@ function PauseDialog({ channel, onlyFor, onClose, onChanged }: PauseDialogProps)
   const [reason, setReason] = useState('');
   const isPaused = channel.pause !== undefined;
   const [seconds, setSeconds] = useState<string>(HALF_HOUR);
-  const { act, isBusy, fault } = useAct<PauseAnswer>(({ pause }) => {
-    announce(isPaused ? words.didResume(channel.id) : describePause(channel.id, pause?.endsAt));
+  const onDone = (told: string): void => {
+    announce(told);
     onChanged();
     onClose();
+  };
+  const pausing = useRpc('tasks.OperatorService/PauseChannel', ({ pause }) => {
+    onDone(describePause(channel.id, pause?.endsAt));
   });
+  const resuming = useRpc('tasks.OperatorService/ResumeChannel', () => {
+    onDone(words.didResume(channel.id));
+  });
+  const { isBusy, fault } = isPaused ? resuming : pausing;
   const stops = !isPaused && channel.enabled && onlyFor.length > 0;
   return (
     <ConfirmDialog
@@ -95,12 +114,12 @@ function PauseDialog({ channel, onlyFor, onClose, onChanged }: PauseDialogProps)
       isBusy={isBusy}
       isDanger={!isPaused}
       onCancel={onClose}
-      onConfirm={() =>
-        act(`/channels/${encodeURIComponent(channel.id)}/${isPaused ? 'resume' : 'pause'}`, {
-          reason: reason.trim(),
-          ...(isPaused || seconds === '' ? {} : { forSeconds: Number(seconds) }),
-        })
-      }
+      onConfirm={() => {
+        const request = { id: channel.id, reason: reason.trim() };
+        if (isPaused) resuming.act(request);
+        // without a number it has no end
+        else pausing.act({ ...request, forSeconds: Number(seconds) });
+      }}
     >
       <p>{isPaused ? words.resumeText : words.pauseText(channel.inFlight)}</p>
       {stops ? <p class="note">{words.pauseOnly(onlyFor.join(', '))}</p> : null}

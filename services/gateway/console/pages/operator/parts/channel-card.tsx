@@ -1,11 +1,12 @@
 import { Fragment } from 'preact';
 import type { VNode } from 'preact';
-import type { ChannelHour, ChannelRow } from '../../../api/operator-channels.ts';
 import { Sparkline } from '../../../parts/sparkline.tsx';
 import { Ago, spanText } from '../../../parts/time.tsx';
 import { readTime } from '../../../parts/contract-values.ts';
 import { serverNow } from '../../../state/api.ts';
 import { countAttempts, sumLastHour, sumCounts } from './channel-hour.ts';
+import type { ChannelHour } from './channel-hour.ts';
+import type { Channel } from './channel-rows.ts';
 import { workWords } from '../work-words.ts';
 import { ChannelActs } from './channel-acts.tsx';
 import type { ChannelCardProps } from './channel-acts.tsx';
@@ -15,7 +16,6 @@ const words = workWords.channels;
 const WIDTH = 100;
 const HEIGHT = 4;
 
-type Channel = ChannelRow['channel'];
 type ChannelStanding = keyof typeof words.standings;
 
 const SHAPES: Readonly<Record<ChannelStanding, { readonly shape: string; readonly style: string }>> = {

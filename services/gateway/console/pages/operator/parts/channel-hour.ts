@@ -1,8 +1,9 @@
-import type { ChannelHour } from '../../../api/operator-channels.ts';
+import type { RpcAnswer } from '../../../api/calls.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
 
+export type ChannelHour = RpcAnswer<'tasks.OperatorService/GetActivity'>['channels'][number];
 type ChannelMinute = ChannelHour['minutes'][number];
 type Count = 'accepted' | 'refused' | 'unknown' | 'completed' | 'failed' | 'failedPolls';
 

@@ -1,6 +1,5 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { NOTE_MAX } from '../../../operator-values.ts';
 import type { RpcAnswer } from '../../../api/calls.ts';
 import { readTime } from '../../../parts/contract-values.ts';
 import { TextField } from '../../../parts/text-field.tsx';
@@ -12,6 +11,8 @@ import { useOperator } from './use-operator.ts';
 
 const words = noteWords.notes;
 const TEXT_SPOKEN = 40;
+/** The most characters of a note. */
+const NOTE_MAX = 1000;
 
 export type OperatorNote = RpcAnswer<'tasks.OperatorService/ListNotes'>['notes'][number];
 
