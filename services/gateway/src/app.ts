@@ -14,11 +14,9 @@ import { deriveSecret } from '@reelgate/platform/secret';
 import { sourceReader } from '@reelgate/platform/source-address';
 import type { ReadSource } from '@reelgate/platform/source-address';
 import { startBatches } from './batches/start-batches.ts';
-import { batchesClient } from './clients/batches-client.ts';
 import { billingAuthenticate } from './clients/billing-client.ts';
 import type { GatewayClients } from './clients/gateway-clients.ts';
 import { clientFiles } from './clients/client-files.ts';
-import { jobsClient } from './clients/jobs-client.ts';
 import { listOrderableModels } from './clients/models-client.ts';
 import { accountBooks, readTaskCharges } from './clients/money-client.ts';
 import type { AccountBooks } from './clients/money-client.ts';
@@ -122,8 +120,8 @@ export async function startGateway(
       changes,
       links,
       principals,
-      jobs: jobsClient(clients.jobs),
-      batches: batchesClient(clients.batches),
+      jobs: clients.jobs,
+      batches: clients.batches,
       webhooks: webhooksClient(clients.webhooks),
       eventBody: eventBodies({ links, media: clients.media }),
       stopping: stopping.signal,

@@ -3,10 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { NO_TRACING } from '@reelgate/platform/trace/trace';
-import { jobsClient } from '../src/clients/jobs-client.ts';
-import type { Jobs, LeasedJob } from '../src/clients/jobs-client.ts';
-import { restoreCall } from '../src/jobs/restore-call.ts';
-import type { RunJobDeps } from '../src/jobs/run-job.ts';
+import type { DueJob, RunJobDeps } from '../src/jobs/run-job.ts';
 import type { CallSink } from '../src/relay/answers/call-sink.ts';
 import type { AnswerEnd, Relay } from '../src/relay/relay.ts';
 import { fakeJobs } from './fake-jobs.ts';
@@ -77,7 +74,6 @@ export const refuses =
 
 export interface JobFixture {
   readonly tasks: FakeJobs;
-  readonly jobs: Jobs;
   readonly media: FakeMedia;
   readonly relay: FakeRelay;
   readonly clock: FakeClock;
@@ -85,28 +81,25 @@ export interface JobFixture {
   /** Queues a chat call. */
   queue(body?: Buffer): Promise<void>;
   /** Queues a chat call and leases it. */
-  leased(body?: Buffer): Promise<LeasedJob>;
+  leased(body?: Buffer): Promise<DueJob>;
 }
 
 export function aJobFixture(): JobFixture {
   const [tasks, media, relay, clock] = [fakeJobs(), fakeMedia(), fakeRelay(), fakeClock()];
-  const jobs = jobsClient(tasks.client);
+  const jobs = tasks.client;
   const queue = async (body: Buffer = Buffer.from('{"model":"some-model"}')): Promise<void> => {
-    await jobs.create(
+    await jobs.createJob(
       {
         accountId: 'demo',
         tokenId: 'token_1',
-        isRepeatable: false,
-        worker: undefined,
-        idempotency: undefined,
         call: {
           endpoint: 'chat',
           model: 'some-model',
           method: 'POST',
           path: '/v1/chat/completions',
-          search: '?a=1',
-          headers: ['Content-Type', 'application/json'],
-          body: { inline: body },
+          query: 'a=1',
+          headers: [{ name: 'Content-Type', value: 'application/json' }],
+          body: { case: 'inline', value: body },
         },
       },
       { requestId: 'req_1' },
@@ -114,7 +107,6 @@ export function aJobFixture(): JobFixture {
   };
   return {
     tasks,
-    jobs,
     media,
     relay,
     clock,
@@ -122,7 +114,6 @@ export function aJobFixture(): JobFixture {
       jobs,
       media: media.port,
       relay: relay.relay,
-      restore: restoreCall,
       clock,
       log: silentLog,
       tracing: NO_TRACING,
@@ -131,10 +122,8 @@ export function aJobFixture(): JobFixture {
     queue,
     leased: async (body) => {
       await queue(body);
-      const {
-        jobs: [job],
-      } = await jobs.lease('gateway', 1);
-      return job!;
+      const { jobs: leased } = await jobs.leaseJobs({ worker: 'gateway', limit: 1 });
+      return leased[0] as DueJob;
     },
   };
 }

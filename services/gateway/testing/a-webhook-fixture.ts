@@ -1,77 +1,140 @@
+import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { silentLog } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
+import { directClient } from '@reelgate/platform/rpc/direct-client';
+import type { Client } from '@reelgate/platform/rpc/service';
 import { Secret } from '@reelgate/platform/secret';
+import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
-import type { ClientEvent } from '../src/clients/client-event.ts';
+import { partialService } from '@reelgate/platform/testing/partial-service';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { NO_TRACING } from '@reelgate/platform/trace/trace';
-import type { WebhookAnswer, WebhookRequest, WebhookSender } from '../src/clients/webhook-sender.ts';
+import { MediaService, SendWebhookResponseSchema } from '@reelgate/proto/media/v1/media_service';
+import type { SendWebhookRequest, SendWebhookResponse } from '@reelgate/proto/media/v1/media_service';
+import { EventSchema, WebhookAttemptSchema } from '@reelgate/proto/tasks/v1/webhook';
+import type { Event } from '@reelgate/proto/tasks/v1/webhook';
+import {
+  DueWebhookDeliverySchema,
+  LeasedWebhookReceiverSchema,
+  MadeWebhookAttemptSchema,
+  WebhookService,
+} from '@reelgate/proto/tasks/v1/webhook_service';
 import type {
-  DeliveryOrigin,
-  DueDelivery,
-  LeasedReceiver,
-  ReceiverLease,
-  ReceiverRecord,
-  WebhookWork,
-} from '../src/clients/webhook-work-client.ts';
+  DueWebhookDelivery,
+  MadeWebhookAttempt,
+  WebhookLease,
+  WebhookReceiverRecord,
+} from '@reelgate/proto/tasks/v1/webhook_service';
+import type { SenderClient } from '../src/clients/gateway-clients.ts';
+import type { DueDelivery, LeasedReceiver, MadeAttempt } from '../src/webhooks/make-attempt.ts';
 import { startReceiverPool } from '../src/webhooks/receiver-pool.ts';
 import type { ReceiverPoolOptions } from '../src/webhooks/receiver-pool.ts';
 import type { LeasedPool } from '../src/operations/leased-pool.ts';
 
-export const LEASE_MS = 10_000;
+export const LEASE_MS = 10_000n;
 const DELIVERIES_MAX = 32;
-export const SECRET = new Secret(`whsec_${Buffer.alloc(32, 1).toString('base64')}`);
+const SECRET_TEXT = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+export const SECRET = new Secret(SECRET_TEXT);
 
-/** An event of work that is not recorded, and whose request is not known. */
-const NO_ORIGIN: DeliveryOrigin = { requestId: '', trace: undefined, linkedTrace: undefined };
-const NEVER = new AbortController().signal;
+export type DeliveryInit = Exclude<MessageInitShape<typeof DueWebhookDeliverySchema>, DueWebhookDelivery>;
+type AnswerInit = Exclude<MessageInitShape<typeof SendWebhookResponseSchema>, SendWebhookResponse>;
 
-export type Receiver = (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookAnswer>;
+export type Receiver = (request: SendWebhookRequest, signal: AbortSignal) => Promise<SendWebhookResponse>;
 
-export function anAnswer(over: Partial<WebhookAnswer> = {}): WebhookAnswer {
-  return { status: 200, fault: '', durationMs: 5, retryAfterMs: 0, answerHead: 'ok', ...over };
+export function anAnswer(over: AnswerInit = {}): SendWebhookResponse {
+  return create(SendWebhookResponseSchema, { statusCode: 200, durationMs: 5n, answerHead: Buffer.from('ok'), ...over });
 }
 
-export function anEvent(over: Partial<ClientEvent> = {}): ClientEvent {
-  const createdAt = Date.UTC(2026, 0, 1);
+export function anEvent(over: Exclude<MessageInitShape<typeof EventSchema>, Event> = {}): Event {
+  const createdAt = timestampFromMs(Date.UTC(2026, 0, 1));
   const ids = { id: 'evt_1', subjectId: 'task_1' };
-  return { ...ids, type: 'video.completed', createdAt, dataJson: '', subject: undefined, ...over };
+  return create(EventSchema, { ...ids, type: 'video.completed', createdAt, ...over });
+}
+
+/** A delivery of an event of work that is not recorded, and whose request is not known. */
+export function aDelivery(over: DeliveryInit = {}): DueDelivery {
+  return { ...create(DueWebhookDeliverySchema, { attempt: 1, ...over }), event: anEvent() };
 }
 
 export function aLeasedReceiver(over: Partial<LeasedReceiver> = {}): LeasedReceiver {
-  const ids = { id: 'whe_1', lease: 'lease_1', accountId: 'demo' };
-  return { ...ids, payload: 'thin', failures: 0, circuit: 0, secrets: [SECRET], deliveries: [], ...over };
+  const ids = { receiverId: 'whe_1', lease: 'lease_1', accountId: 'demo' };
+  return { ...create(LeasedWebhookReceiverSchema, ids), secrets: [SECRET], deliveries: [], ...over };
+}
+
+/** An attempt that failed with this error, or succeeded if it is empty, begun at this count of the circuit. */
+export function aMadeAttempt(error: string, circuit: bigint): MadeAttempt {
+  return { ...create(MadeWebhookAttemptSchema), attempt: create(WebhookAttemptSchema, { error }), circuit };
 }
 
 export const unavailable = (): Problem =>
   new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'not now' });
 
 /** The receivers of the tasks service, in memory: a delivery is due until an attempt of it is recorded. */
-export interface FakeWork extends WebhookWork {
+export interface FakeWork {
+  readonly client: Client<typeof WebhookService>;
   /** The requests that were taken. */
-  readonly requests: (readonly ReceiverRecord[])[];
+  readonly requests: (readonly WebhookReceiverRecord[])[];
   readonly leases: number;
   /** The leases that were renewed together. */
-  readonly renewed: (readonly ReceiverLease[])[];
-  readonly recorded: ReceiverRecord['attempts'][number][];
+  readonly renewed: (readonly WebhookLease[])[];
+  readonly recorded: MadeWebhookAttempt[];
   /** The receivers whose lease was given back, in order. */
   readonly returned: string[];
   /** Thrown by each record, while it is set. */
-  refusal: ((records: readonly ReceiverRecord[]) => Error | undefined) | undefined;
+  refusal: ((records: readonly WebhookReceiverRecord[]) => Error | undefined) | undefined;
   /** Makes deliveries due, one event each. */
-  queue(receiverId: string, count: number, origin?: Partial<DeliveryOrigin>): void;
+  queue(receiverId: string, count: number, origin?: DeliveryInit): void;
   /** Ends the leases that are held. */
   expire(): void;
   due(): number;
 }
 
 function fakeWork(): FakeWork {
-  const due = new Map<string, DueDelivery[]>();
+  const due = new Map<string, DueWebhookDelivery[]>();
   const held = new Map<string, string>();
   let leases = 0;
   let queued = 0;
+  const service = partialService(WebhookService, {
+    leaseWebhookReceivers: async ({ limit }) => {
+      leases += 1;
+      const free = [...due].filter(([id, list]) => list.length > 0 && !held.has(id)).slice(0, limit);
+      const receivers = free.map(([receiverId, list]) => {
+        const lease = `lease_${leases}`;
+        held.set(receiverId, lease);
+        const [secrets, deliveries] = [[SECRET_TEXT], list.slice(0, DELIVERIES_MAX)];
+        return { receiverId, lease, accountId: 'demo', secrets, deliveries };
+      });
+      return { receivers, leaseMs: LEASE_MS };
+    },
+    renewWebhookLeases: async ({ leases }) => {
+      work.renewed.push(leases);
+      const lost = leases.filter(({ receiverId, lease }) => held.get(receiverId) !== lease);
+      return { lostReceiverIds: lost.map(({ receiverId }) => receiverId) };
+    },
+    recordWebhookAttempts: async ({ records }) => {
+      const refusal = work.refusal?.(records);
+      if (refusal !== undefined) throw refusal;
+      work.requests.push(records);
+      const kept = records.filter(({ receiverId, lease }) => held.get(receiverId) === lease);
+      for (const { receiverId, attempts, returned } of kept) {
+        const made = new Set(attempts.map(({ deliveryId }) => deliveryId));
+        due.set(
+          receiverId,
+          (due.get(receiverId) ?? []).filter(({ deliveryId }) => !made.has(deliveryId)),
+        );
+        work.recorded.push(...attempts);
+        if (returned) work.returned.push(receiverId);
+        if (returned) held.delete(receiverId);
+      }
+      const lost = records.filter((record) => !kept.includes(record));
+      return { lostReceiverIds: lost.map(({ receiverId }) => receiverId) };
+    },
+  });
   const work: FakeWork = {
+    client: directClient(WebhookService, service, aCaller()),
     requests: [],
     renewed: [],
     recorded: [],
@@ -84,54 +147,24 @@ function fakeWork(): FakeWork {
       const list = due.get(receiverId) ?? [];
       due.set(receiverId, list);
       for (let added = 0; added < count; added += 1) {
-        const id = `${receiverId}-${(queued += 1)}`;
-        const event = anEvent({ id: `evt_${id}` });
-        list.push({ id, attempt: 1, url: `https://${receiverId}/`, event, origin: { ...NO_ORIGIN, ...origin } });
+        const deliveryId = `${receiverId}-${(queued += 1)}`;
+        const event = anEvent({ id: `evt_${deliveryId}` });
+        list.push({ ...aDelivery({ deliveryId, url: `https://${receiverId}/`, ...origin }), event });
       }
     },
     expire: () => {
       held.clear();
     },
     due: () => due.values().reduce((sum, list) => sum + list.length, 0),
-    lease: async (limit) => {
-      leases += 1;
-      const free = [...due].filter(([id, list]) => list.length > 0 && !held.has(id)).slice(0, limit);
-      const receivers = free.map(([id, list]) => {
-        const lease = `lease_${leases}`;
-        held.set(id, lease);
-        return aLeasedReceiver({ id, lease, deliveries: list.slice(0, DELIVERIES_MAX) });
-      });
-      return { receivers, leaseMs: LEASE_MS, restMs: 0 };
-    },
-    renew: async (leases) => {
-      work.renewed.push(leases);
-      return leases.filter(({ receiverId, lease }) => held.get(receiverId) !== lease).map((one) => one.receiverId);
-    },
-    record: async (records) => {
-      const refusal = work.refusal?.(records);
-      if (refusal !== undefined) throw refusal;
-      work.requests.push(records);
-      const kept = records.filter(({ receiverId, lease }) => held.get(receiverId) === lease);
-      for (const { receiverId, attempts, returned } of kept) {
-        const made = new Set(attempts.map(({ deliveryId }) => deliveryId));
-        due.set(
-          receiverId,
-          (due.get(receiverId) ?? []).filter(({ id }) => !made.has(id)),
-        );
-        work.recorded.push(...attempts);
-        if (returned) work.returned.push(receiverId);
-        if (returned) held.delete(receiverId);
-      }
-      return records.filter((record) => !kept.includes(record)).map(({ receiverId }) => receiverId);
-    },
   };
   return work;
 }
 
 /** Receivers that the test scripts, by the host of their URL. Others answer at once. */
-export interface FakeSender extends WebhookSender {
+export interface FakeSender {
+  readonly client: SenderClient;
   readonly receivers: Map<string, Receiver>;
-  readonly requests: WebhookRequest[];
+  readonly requests: SendWebhookRequest[];
   /** The span of each request. */
   readonly spans: readonly (Span | undefined)[];
   running(host: string): number;
@@ -141,7 +174,7 @@ export interface FakeSender extends WebhookSender {
 }
 
 function fakeSender(): FakeSender {
-  const [receivers, requests] = [new Map<string, Receiver>(), [] as WebhookRequest[]];
+  const [receivers, requests] = [new Map<string, Receiver>(), [] as SendWebhookRequest[]];
   const spans: (Span | undefined)[] = [];
   const [running, most] = [new Map<string, number>(), new Map<string, number>()];
   let mostHosts = 0;
@@ -150,15 +183,8 @@ function fakeSender(): FakeSender {
     most.set(host, Math.max(most.get(host) ?? 0, running.get(host) ?? 0));
     mostHosts = Math.max(mostHosts, [...running.values()].filter((requests) => requests > 0).length);
   };
-  return {
-    receivers,
-    requests,
-    spans,
-    running: (host) => running.get(host) ?? 0,
-    most: (host) => most.get(host) ?? 0,
-    mostHosts: () => mostHosts,
-    send: async (request, { signal = NEVER, span }) => {
-      spans.push(span);
+  const service = partialService(MediaService, {
+    sendWebhook: async (request, { signal }) => {
       const { host } = new URL(request.url);
       requests.push(request);
       count(host, 1);
@@ -168,6 +194,21 @@ function fakeSender(): FakeSender {
         count(host, -1);
       }
     },
+  });
+  const client = directClient(MediaService, service, aCaller());
+  return {
+    client: {
+      sendWebhook: (request, call) => {
+        spans.push(call?.span);
+        return client.sendWebhook(request, { ...call, span: undefined });
+      },
+    },
+    receivers,
+    requests,
+    spans,
+    running: (host) => running.get(host) ?? 0,
+    most: (host) => most.get(host) ?? 0,
+    mostHosts: () => mostHosts,
   };
 }
 
@@ -176,7 +217,7 @@ export interface WebhookFixture {
   readonly sender: FakeSender;
   readonly clock: FakeClock;
   /** A receiver that answers after this time, or when it is cut off. */
-  readonly after: (ms: number, answer?: WebhookAnswer) => Receiver;
+  readonly after: (ms: number, answer?: SendWebhookResponse) => Receiver;
   /** The warnings and errors in the log. */
   readonly complaints: string[];
   start(options?: Partial<ReceiverPoolOptions>): LeasedPool;
@@ -200,8 +241,9 @@ export function aWebhookFixture(): WebhookFixture {
       },
     start: (options = {}) =>
       startReceiverPool({
-        work,
-        sender,
+        webhooks: work.client,
+        sender: sender.client,
+        worker: 'gateway_1',
         eventBody: async ({ id }) => `{"id":"${id}"}`,
         workers: 8,
         drainMs: 5000,

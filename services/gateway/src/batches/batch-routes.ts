@@ -1,12 +1,16 @@
 import type { Problem } from '@reelgate/platform/problem';
 import { PRICED_PATHS } from './batch-endpoints.ts';
-import type { AccountCaller, Caller } from '../clients/caller.ts';
+import type { Client } from '@reelgate/platform/rpc/service';
+import type { Batch } from '@reelgate/proto/tasks/v1/batch';
+import type { BatchService } from '@reelgate/proto/tasks/v1/batch_service';
+import { withDeadline } from '../clients/caller.ts';
+import type { AccountCaller } from '../clients/caller.ts';
+import { requireValue } from '../clients/wire-values.ts';
 import { invalid } from '../dialects/wire/body-validator.ts';
 import { readWholeNumber } from '../dialects/wire/query-values.ts';
 import { meansBound, toPlainName } from '../dialects/wire/unknown-fields.ts';
 import { computeFingerprint } from '../http/bodies/fingerprint.ts';
 import { readExchangeBody } from '../http/bodies/read-body.ts';
-import type { Batches } from '../clients/batches-client.ts';
 import type { ClientFiles } from '../clients/client-files.ts';
 import type { AccountBooks } from '../clients/money-client.ts';
 import type { BodyBounds } from '../http/bodies/read-body.ts';
@@ -29,7 +33,6 @@ import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
 import { encodePage } from '../dialects/wire/list-page.ts';
 import { refuse } from '../refusals.ts';
 
-const MS = 1000;
 const BATCHES = '/v1/batches';
 const BATCH = `${BATCHES}/{batch_id}`;
 const TAG = 'Batches';
@@ -39,7 +42,7 @@ const CURRENCY = 'currency';
 
 /** The parts that the routes of batches need. */
 export interface BatchRouteParts extends BodyBounds {
-  readonly batches: Batches;
+  readonly batches: Client<typeof BatchService>;
   readonly files: ClientFiles;
   readonly books: AccountBooks;
 }
@@ -77,28 +80,31 @@ async function createBatch(parts: BatchRouteParts, exchange: Exchange): Promise<
   const label = readLabel(exchange.req.headers['reelgate-label']);
   const read = await readExchangeBody(exchange, parts, false);
   const body = decodeBatch('json' in read ? read.json : undefined);
-  const caller = toCaller(exchange);
-  await assertBound(parts, body, { ...caller, accountId });
-  await findInput(parts, body, { ...caller, accountId });
-  const seconds = body.output_expires_after?.seconds;
-  const { batch, replayed } = await parts.batches.create(
+  const { requestId, span } = exchange.state;
+  const caller = { accountId, requestId, span };
+  await assertBound(parts, body, caller);
+  await findInput(parts, body, caller);
+  const created = await parts.batches.createBatch(
     {
       accountId,
       tokenId,
       endpoint: body.endpoint,
       inputFileId: body.input_file_id,
       metadata: body.metadata ?? {},
-      outputLifetimeMs: seconds === undefined ? undefined : seconds * MS,
-      label,
-      idempotency:
-        key === undefined
-          ? undefined
-          : { key, fingerprint: await computeFingerprint({ method: 'POST', path: BATCHES, body: read }) },
+      outputExpiresAfterSeconds: BigInt(body.output_expires_after?.seconds ?? 0),
+      label: label ?? '',
+      idempotencyKey: key ?? '',
+      requestFingerprint:
+        key === undefined ? '' : await computeFingerprint({ method: 'POST', path: BATCHES, body: read }),
     },
-    caller,
+    withDeadline(caller),
   );
-  if (replayed) exchange.set('idempotent-replayed', 'true');
-  return encodeBatch(batch);
+  if (created.replayed) exchange.set('idempotent-replayed', 'true');
+  return encodeAnswered(created);
+}
+
+function encodeAnswered({ batch }: { readonly batch?: Batch | undefined }): BatchAnswer {
+  return encodeBatch(requireValue(batch));
 }
 
 /** Refuses a file that is not one of the account for batches. */
@@ -145,10 +151,10 @@ function listBatchesRoute({ batches }: BatchRouteParts): RouteEntry {
     respond: async (exchange) => {
       const { accountId } = requirePrincipal(exchange);
       const query = new URLSearchParams(exchange.querystring);
-      const after = query.get('after') || undefined;
-      if (after !== undefined && !PLAUSIBLE_ID.test(after)) throw invalid('after', 'must be the id of a batch');
+      const after = query.get('after') ?? '';
+      if (after !== '' && !PLAUSIBLE_ID.test(after)) throw invalid('after', 'must be the id of a batch');
       const limit = readWholeNumber(query, 'limit', BATCH_LIMIT);
-      const page = await batches.list({ accountId, limit, after }, toCaller(exchange));
+      const page = await batches.listBatches({ accountId, limit, after }, withDeadline(exchange.state));
       return encodePage(page.batches, page.hasMore, encodeBatch);
     },
     doc: {
@@ -170,7 +176,8 @@ function getRoute({ batches }: BatchRouteParts): RouteEntry {
     answer: BATCH_ANSWER,
     respond: async (exchange) => {
       const { accountId } = requirePrincipal(exchange);
-      return encodeBatch(await batches.get(accountId, readBatchId(exchange), toCaller(exchange)));
+      const batchId = readBatchId(exchange);
+      return encodeAnswered(await batches.getBatch({ accountId, batchId }, withDeadline(exchange.state)));
     },
     doc: {
       tag: TAG,
@@ -190,7 +197,8 @@ function cancelRoute({ batches }: BatchRouteParts): RouteEntry {
     answer: BATCH_ANSWER,
     respond: async (exchange) => {
       const { accountId } = requirePrincipal(exchange);
-      return encodeBatch(await batches.cancel(accountId, readBatchId(exchange), toCaller(exchange)));
+      const batchId = readBatchId(exchange);
+      return encodeAnswered(await batches.cancelBatch({ accountId, batchId }, withDeadline(exchange.state)));
     },
     doc: {
       tag: TAG,
@@ -206,10 +214,6 @@ function readBatchId({ params }: Exchange): string {
   const { batch_id: id = '' } = params;
   if (PLAUSIBLE_ID.test(id)) return id;
   throw refuse('batch_not_found');
-}
-
-function toCaller({ state: { requestId, span } }: Exchange): Caller & { readonly requestId: string } {
-  return { requestId, span };
 }
 
 function unknownInput(): Problem {

@@ -1,13 +1,16 @@
-import type { Batch, BatchFault, BatchStatus } from '../clients/batches-client.ts';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
+import { BatchStatus } from '@reelgate/proto/tasks/v1/batch';
+import type { Batch, BatchFault } from '@reelgate/proto/tasks/v1/batch';
 import type { QueryParameter } from '../dialects/dialect.ts';
 import { pageSchema } from '../dialects/wire/list-page.ts';
+import { toUnixSeconds } from '../dialects/wire/task-fields.ts';
 import { objectSchema } from '../domain/schema.ts';
 import type { Properties, Schema, TypeOf } from '../domain/schema.ts';
 import { bodyValidator } from '../dialects/wire/body-validator.ts';
 import { formatDecimal } from '../domain/decimal.ts';
 import { BATCH_PATHS, PRICED_PATHS } from './batch-endpoints.ts';
 
-const MS = 1000;
 const WINDOW = '24h';
 const METADATA = { members: 16, characters: 512 };
 const OUTPUT_SECONDS = { min: 3600, max: 2_592_000 };
@@ -164,32 +167,34 @@ export const BATCH_ESTIMATE_ANSWER = { title: 'BatchEstimate', ...objectSchema(e
 
 export const BATCH_PAGE_ANSWER = pageSchema('BatchPage', BATCH_ANSWER);
 
+const STATUSES = deriveWords(BatchStatus, 'in_progress');
+
 /** Encodes a batch as OpenAI's clients read it. */
 export function encodeBatch(batch: Batch): BatchAnswer {
-  const { faults, status } = batch;
-  const toSeconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / MS));
+  const { status, total, completed, failed } = batch;
+  const toSeconds = (time: Timestamp | undefined): number | null => toUnixSeconds(time) ?? null;
   const toEnd = (end: BatchStatus): number | null => (status === end ? toSeconds(batch.endedAt) : null);
   return {
     id: batch.id,
     object: 'batch',
     endpoint: batch.endpoint,
-    model: batch.model ?? null,
-    errors: encodeFaults(faults),
+    model: batch.model || null,
+    errors: encodeFaults(batch.faults),
     input_file_id: batch.inputFileId,
     completion_window: WINDOW,
-    status,
-    output_file_id: batch.outputFileId ?? null,
-    error_file_id: batch.errorFileId ?? null,
-    created_at: Math.floor(batch.createdAt / MS),
+    status: STATUSES[status],
+    output_file_id: batch.outputFileId || null,
+    error_file_id: batch.errorFileId || null,
+    created_at: toUnixSeconds(batch.createdAt) ?? 0,
     in_progress_at: toSeconds(batch.inProgressAt),
     expires_at: toSeconds(batch.expiresAt),
     finalizing_at: toSeconds(batch.finalizingAt),
     cancelling_at: toSeconds(batch.cancellingAt),
-    completed_at: toEnd('completed'),
-    failed_at: toEnd('failed'),
-    expired_at: toEnd('expired'),
-    cancelled_at: toEnd('cancelled'),
-    request_counts: { ...batch.counts },
+    completed_at: toEnd(BatchStatus.COMPLETED),
+    failed_at: toEnd(BatchStatus.FAILED),
+    expired_at: toEnd(BatchStatus.EXPIRED),
+    cancelled_at: toEnd(BatchStatus.CANCELLED),
+    request_counts: { total, completed, failed },
     metadata: Object.keys(batch.metadata).length === 0 ? null : batch.metadata,
     charge: encodeBatchCharge(batch),
   };
@@ -200,14 +205,13 @@ export function encodeFaults(faults: readonly BatchFault[]): TypeOf<typeof error
   if (faults.length === 0) return null;
   const data = faults.map(({ code, message, line, param }) => ({
     ...{ code, message },
-    line: line ?? null,
-    param: param ?? null,
+    line: line || null,
+    param: param || null,
   }));
   return { object: 'list', data };
 }
 
-function encodeBatchCharge({ charge }: Batch): BatchAnswer['charge'] {
-  if (charge === undefined) return null;
-  const { nanos, currency, isFinal } = charge;
-  return { state: isFinal ? 'final' : 'open', amount: formatDecimal(nanos), currency };
+function encodeBatchCharge({ chargedNanos, currency, chargesOpen }: Batch): BatchAnswer['charge'] {
+  if (currency === '') return null;
+  return { state: chargesOpen ? 'open' : 'final', amount: formatDecimal(chargedNanos), currency };
 }

@@ -4,6 +4,7 @@ import { dialects } from '../dialects/index.ts';
 import { chooseDefaults } from '../domain/model-defaults.ts';
 import type { Model } from '../domain/model-defaults.ts';
 import { listBatchEndpoints } from './batch-endpoints.ts';
+import { newFault } from './batch-endpoint.ts';
 import { LINE_BYTES_MAX, lineChecker } from './check-line.ts';
 import type { LineChecker } from './check-line.ts';
 import { splitLines } from './split-lines.ts';
@@ -25,7 +26,7 @@ test('a valid line is an order with its number and its name', () => {
   expect(check(checker, VALID, 7)).toMatchObject({
     number: 7,
     customId: 'one',
-    body: { order: { model: 'Alpha-H3', duration: 5 } },
+    body: { case: 'order', value: { model: 'Alpha-H3', duration: 5 } },
   });
   expect([checker.faults, checker.model()]).toEqual([[], 'Alpha-H3']);
 });
@@ -34,7 +35,7 @@ test('an order keeps the names of its client, so that a later refusal has them',
   const content = [{ type: 'image_url', role: 'first_frame', image_url: { url: 'https://a.example/1.png' } }];
   const namesOf = (body: object): unknown => {
     const line = check(newChecker(), { ...VALID, body: { ...BODY, ...body } });
-    return line !== undefined && 'order' in line.body ? line.body.names : line?.body;
+    return line?.body.case === 'order' ? line.fieldNames : line?.body;
   };
 
   expect(namesOf({})).toMatchObject({ duration: 'seconds' });
@@ -51,12 +52,12 @@ test('an empty line is none', () => {
 });
 
 describe('a line that no file may have', () => {
-  test.each<[string, unknown, string, string | undefined]>([
-    ['no JSON', '{"custom_id":', 'invalid_json_line', undefined],
-    ['a list', '[]', 'invalid_json_line', undefined],
-    ['a text', '"a"', 'invalid_json_line', undefined],
-    ['too many members', { ...VALID, ...manyMembers(1000) }, 'invalid_json_line', undefined],
-    ['too many members within', { ...VALID, body: { ...BODY, ...manyMembers(1000) } }, 'invalid_json_line', undefined],
+  test.each<[string, unknown, string, string]>([
+    ['no JSON', '{"custom_id":', 'invalid_json_line', ''],
+    ['a list', '[]', 'invalid_json_line', ''],
+    ['a text', '"a"', 'invalid_json_line', ''],
+    ['too many members', { ...VALID, ...manyMembers(1000) }, 'invalid_json_line', ''],
+    ['too many members within', { ...VALID, body: { ...BODY, ...manyMembers(1000) } }, 'invalid_json_line', ''],
     ['no custom_id', { ...VALID, custom_id: undefined }, 'missing_required_parameter', 'custom_id'],
     ['an empty custom_id', { ...VALID, custom_id: '' }, 'missing_required_parameter', 'custom_id'],
     ['a custom_id that is a number', { ...VALID, custom_id: 1 }, 'missing_required_parameter', 'custom_id'],
@@ -108,15 +109,15 @@ describe('a body that is no order ends its line alone', () => {
     ['a receiver of its own', { webhook_url: 'https://hooks.example/1' }, 'invalid_request', 'webhook_url'],
   ])('%s', (_what, body, code, param) => {
     const checker = newChecker();
-    expect(check(checker, { ...VALID, body: { ...BODY, ...body } })?.body).toMatchObject({ fault: { code, param } });
+    expect(check(checker, { ...VALID, body: { ...BODY, ...body } })?.body.value).toMatchObject({ code, param });
     expect(checker.faults).toEqual([]);
   });
 });
 
 describe('the refusal of a line names the right field, as that of a single create does', () => {
   const refused = (param: string) => {
-    const message = `${param} is an unknown field, which no generator of Alpha-H3 takes`;
-    return endpoint.explain?.({ code: 'unknown_field', param, message, line: undefined });
+    const what = 'is an unknown field, which no generator of Alpha-H3 takes';
+    return endpoint.explain?.(newFault('unknown_field', param, what));
   };
   test.each([
     ['negative_promt', 'write into prompt what the video must not show'],
@@ -128,13 +129,13 @@ describe('the refusal of a line names the right field, as that of a single creat
   });
   test('once, if it was refused when its file was read', () => {
     const body = check(newChecker(), { ...VALID, body: { ...BODY, image_url: 'https://a.example/1.png' } })?.body;
-    if (body === undefined || !('fault' in body)) throw new Error('the line was not refused');
+    if (body?.case !== 'fault') throw new Error('the line was not refused');
 
-    expect(body.fault).toMatchObject({ code: 'unknown_field', param: 'image_url' });
-    expect(endpoint.explain?.(body.fault)).toEqual(body.fault);
+    expect(body.value).toMatchObject({ code: 'unknown_field', param: 'image_url' });
+    expect(endpoint.explain?.(body.value)).toEqual(body.value);
   });
   test('and any other refusal stays as it is', () => {
-    const fault = { code: 'invalid_request', param: 'duration', message: 'duration must be 5', line: undefined };
+    const fault = newFault('invalid_request', 'duration', 'must be 5');
     expect(endpoint.explain?.(fault)).toBe(fault);
   });
 });

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { describeRightField } from '../dialects/wire/unknown-fields.ts';
 import { SMALL_JSON, parseBoundedJson } from '@reelgate/platform/bounded-json';
 import { Problem } from '@reelgate/platform/problem';
-import type { BatchFault, NewLine } from '../clients/batches-client.ts';
+import type { BatchFault, BatchLineInput } from '@reelgate/proto/tasks/v1/batch';
 import type { Models } from '../domain/model-defaults.ts';
+import { newFault } from './batch-endpoint.ts';
 import type { BatchEndpoint } from './batch-endpoint.ts';
 import type { FileLine } from './split-lines.ts';
 
@@ -21,7 +22,7 @@ const METHOD = 'POST';
 /** Checks the lines of a file one after the other. It keeps a short digest of each `custom_id`. */
 export interface LineChecker {
   /** The line as it is stored; undefined: it is empty, or the file is at fault. */
-  check(line: FileLine): NewLine | undefined;
+  check(line: FileLine): BatchLineInput | undefined;
   /** The faults for which the whole file is refused, the first ones of them. */
   readonly faults: readonly BatchFault[];
   /** The model of the lines. */
@@ -58,7 +59,7 @@ export function lineChecker(endpoint: BatchEndpoint, models: Models): LineChecke
     if (seen.has(digest)) throw refuse('duplicate_custom_id', line, 'custom_id', 'is that of an earlier line');
     seen.add(digest);
   };
-  const read = ({ number, bytes }: FileLine): NewLine | undefined => {
+  const read = ({ number, bytes }: FileLine): BatchLineInput | undefined => {
     if (number > BATCH_LINES_MAX)
       throw refuse('too_many_lines', number, undefined, `a file has at most ${BATCH_LINES_MAX} lines`);
     if (bytes === undefined)
@@ -67,7 +68,7 @@ export function lineChecker(endpoint: BatchEndpoint, models: Models): LineChecke
     const { customId, body } = readRequest(bytes, number, endpoint.path);
     assertNew(number, customId);
     assertModel(number, body);
-    return { number, customId, body: endpoint.decode(body, models) };
+    return { ...endpoint.decode(body, models), number, customId };
   };
   return {
     faults,
@@ -85,7 +86,7 @@ export function lineChecker(endpoint: BatchEndpoint, models: Models): LineChecke
 }
 
 function refuse(code: string, line: number, param: string | undefined, what: string): FileFault {
-  return new FileFault({ code, line, param, message: param === undefined ? what : `${param} ${what}` });
+  return new FileFault(newFault(code, param, what, line));
 }
 
 function refuseMember(name: string, line: number): FileFault {

@@ -1,12 +1,13 @@
 import { nextTurn } from '@reelgate/platform/bounded-json';
 import { isProblem } from '@reelgate/platform/problem';
 import type { Problem } from '@reelgate/platform/problem';
-import type { Span } from '@reelgate/platform/trace/trace';
-import type { BatchFault, LineOrder } from '../clients/batches-client.ts';
+import type { BatchFault, BatchLineInput } from '@reelgate/proto/tasks/v1/batch';
+import type { AccountCaller } from '../clients/caller.ts';
 import type { ClientFiles } from '../clients/client-files.ts';
 import { toWirePreference } from '../clients/task-queue.ts';
 import type { Order, TasksClient } from '../clients/tasks-client.ts';
 import type { Models } from '../domain/model-defaults.ts';
+import { newFault } from './batch-endpoint.ts';
 import type { BatchEndpoint } from './batch-endpoint.ts';
 import { BATCH_FAULTS_MAX, LINE_BYTES_MAX, lineChecker } from './check-line.ts';
 import { splitLines } from './split-lines.ts';
@@ -27,13 +28,10 @@ export interface QuoteDeps {
   readonly models: Models;
 }
 
-export interface QuoteRequest {
-  readonly accountId: string;
+export interface QuoteRequest extends AccountCaller {
   readonly tokenId: string;
   readonly inputFileId: string;
   readonly endpoint: BatchEndpoint;
-  readonly requestId: string;
-  readonly span: Span;
   readonly signal: AbortSignal;
 }
 
@@ -71,8 +69,10 @@ export async function quoteBatch(deps: QuoteDeps, request: QuoteRequest): Promis
 }
 
 /** An order that some lines have in common, but for texts and URLs. */
-interface CommonOrder extends LineOrder {
-  readonly line: number;
+interface CommonOrder {
+  readonly order: Order;
+  /** The first line that has it. */
+  readonly line: BatchLineInput;
   count: number;
 }
 
@@ -95,20 +95,20 @@ async function readOrders({ files, models }: QuoteDeps, request: QuoteRequest): 
   for await (const one of splitLines(file, LINE_BYTES_MAX)) {
     const line = checker.check(one);
     const [refusal] = checker.faults;
-    if (refusal !== undefined) throw refuseFile(`has a fault in line ${String(refusal.line)}: ${refusal.message}`);
+    if (refusal !== undefined) throw refuseFile(`has a fault in line ${refusal.line}: ${refusal.message}`);
     if (one.number % STEP_LINES === 0) await nextTurn();
     if (line === undefined) continue;
     total += 1;
-    if ('fault' in line.body) {
-      if (faults.length < BATCH_FAULTS_MAX) faults.push({ ...line.body.fault, line: line.number });
-    } else if ('order' in line.body) addOrder(orders, line.number, line.body);
+    const { body, number } = line;
+    if (body.case === 'order') addOrder(orders, line, body.value);
+    if (body.case === 'fault' && faults.length < BATCH_FAULTS_MAX) faults.push({ ...body.value, line: number });
   }
   if (total === 0) throw refuseFile('has no lines');
   return { model: checker.model(), total, orders: [...orders.values()], faults };
 }
 
-function addOrder(orders: Map<string, CommonOrder>, line: number, work: LineOrder): void {
-  const key = describePriced(work.order);
+function addOrder(orders: Map<string, CommonOrder>, line: BatchLineInput, order: Order): void {
+  const key = describePriced(order);
   const known = orders.get(key);
   if (known !== undefined) {
     known.count += 1;
@@ -116,7 +116,7 @@ function addOrder(orders: Map<string, CommonOrder>, line: number, work: LineOrde
   }
   if (orders.size >= ORDERS_MAX)
     throw refuseFile(`has more than ${ORDERS_MAX} different orders; estimate them one by one at /v1/videos/estimate`);
-  orders.set(key, { ...work, line, count: 1 });
+  orders.set(key, { order, line, count: 1 });
 }
 
 /** The order without the words that no price depends on. Of the fields that adapters know it has the names. */
@@ -156,7 +156,7 @@ const REFUSED_KINDS: ReadonlySet<string> = new Set(['invalid', 'not_found', 'unp
 async function estimateCommon(
   { tasks }: QuoteDeps,
   { accountId, tokenId, endpoint, requestId, span }: QuoteRequest,
-  { order, names, line, count }: CommonOrder,
+  { order, line: { number, fieldNames }, count }: CommonOrder,
 ): Promise<OrderQuote> {
   try {
     const request = { accountId, tokenId, order, queue: QUEUE };
@@ -166,9 +166,7 @@ async function estimateCommon(
   } catch (error) {
     if (!isProblem(error) || !REFUSED_KINDS.has(error.kind)) throw error;
     const path = error.field?.replace(/^order\./, '').replace(/^extra_json\./, '');
-    const param = path === undefined ? undefined : (names[path] ?? path);
-    const message = param === undefined ? error.message : `${param} ${error.message}`;
-    const told = { code: error.reason, message, line, param };
+    const told = newFault(error.reason, path && (fieldNames[path] ?? path), error.message, number);
     return { count, nanos: 0n, maxNanos: 0n, currency: undefined, fault: endpoint.explain?.(told) ?? told };
   }
 }

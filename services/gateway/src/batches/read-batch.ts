@@ -1,10 +1,15 @@
+import { create } from '@bufbuild/protobuf';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import type { Batches, BatchFault, LeasedBatch, NewLine } from '../clients/batches-client.ts';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { BatchFaultSchema } from '@reelgate/proto/tasks/v1/batch';
+import type { Batch, BatchLineInput } from '@reelgate/proto/tasks/v1/batch';
+import type { BatchLease, BatchService, LeaseBatchResponse } from '@reelgate/proto/tasks/v1/batch_service';
+import { withDeadline } from '../clients/caller.ts';
 import type { ClientFiles } from '../clients/client-files.ts';
 import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
 import type { Models } from '../domain/model-defaults.ts';
-import { BODY_KEEP_MS, isSmall } from '../jobs/job-bytes.ts';
+import { BODY_KEEP_MS, keepBytes } from '../jobs/job-bytes.ts';
 import type { BatchEndpoint } from './batch-endpoint.ts';
 import { BATCH_FAULTS_MAX, LINE_BYTES_MAX, lineChecker } from './check-line.ts';
 import { splitLines } from './split-lines.ts';
@@ -16,8 +21,11 @@ const STEP_BYTES = 256 * 1024;
 /** The time between the begins of two steps, so that a large file leaves room for others: about 1,000 lines a second. */
 const STEP_APART_MS = 30;
 
+/** A batch that this process reads or writes until the lease ends. */
+export type LeasedBatch = LeaseBatchResponse & { readonly lease: BatchLease; readonly batch: Batch };
+
 export interface BatchWorkDeps {
-  readonly batches: Batches;
+  readonly batches: Client<typeof BatchService>;
   readonly files: ClientFiles;
   readonly media: PrivateStore & ByteReader;
   readonly endpoints: ReadonlyMap<string, BatchEndpoint>;
@@ -26,18 +34,13 @@ export interface BatchWorkDeps {
   readonly log: Log;
 }
 
-const GONE: BatchFault = {
+const PARAM = 'input_file_id';
+const GONE = create(BatchFaultSchema, {
   code: 'invalid_file',
   message: 'the input file was deleted or has expired',
-  line: undefined,
-  param: 'input_file_id',
-};
-const EMPTY: BatchFault = {
-  code: 'empty_file',
-  message: 'the input file has no lines',
-  line: undefined,
-  param: 'input_file_id',
-};
+  param: PARAM,
+});
+const EMPTY = create(BatchFaultSchema, { code: 'empty_file', message: 'the input file has no lines', param: PARAM });
 
 /**
  * Reads the file of a batch and stores its lines, or refuses it. It holds one step of lines at a time. If the process
@@ -49,14 +52,15 @@ export async function readBatch(deps: BatchWorkDeps, leased: LeasedBatch, signal
   const file = await files.read(batch.accountId, batch.inputFileId, signal);
   const endpoint = deps.endpoints.get(batch.endpoint);
   if (file === undefined || endpoint === undefined) {
-    await batches.finishRead(lease, { model: '', faults: [GONE] });
+    await batches.finishBatchRead({ lease, faults: [GONE] }, withDeadline({}));
     return;
   }
   const checker = lineChecker(endpoint, deps.models());
   const isRead = await storeLines(deps, leased, { lines: splitLines(file, LINE_BYTES_MAX), checker, signal });
   if (isRead === 'stopped') return;
   const faults = isRead === 'empty' && checker.faults.length === 0 ? [EMPTY] : checker.faults;
-  await batches.finishRead(lease, { model: checker.model(), faults: faults.slice(0, BATCH_FAULTS_MAX) });
+  const read = { lease, model: checker.model(), faults: faults.slice(0, BATCH_FAULTS_MAX) };
+  await batches.finishBatchRead(read, withDeadline({}));
 }
 
 interface LineSource {
@@ -72,17 +76,17 @@ async function storeLines(
   { lines, checker, signal }: LineSource,
 ): Promise<'read' | 'empty' | 'stopped'> {
   const { batches, clock } = deps;
-  let step: NewLine[] = [];
+  let step: BatchLineInput[] = [];
   let bytes = 0;
   let isEmpty = true;
   let beganAt = clock.now();
   const store = async (): Promise<boolean> => {
-    const isStored = await batches.append(lease, step);
+    const { stored } = await batches.appendBatchLines({ lease, lines: step }, withDeadline({}));
     step = [];
     bytes = 0;
     await clock.sleep(Math.max(1, STEP_APART_MS - (clock.now() - beganAt)), signal);
     beganAt = clock.now();
-    return isStored;
+    return stored;
   };
   for await (const line of lines) {
     signal.throwIfAborted();
@@ -101,11 +105,9 @@ async function storeLines(
 }
 
 /** Keeps a long body of a call as a private object, so that messages between services stay small. */
-async function keepBody({ media }: BatchWorkDeps, accountId: string, line: NewLine): Promise<NewLine> {
-  const { body } = line;
-  if (!('call' in body) || !('inline' in body.call.body)) return line;
-  const bytes = Buffer.from(body.call.body.inline);
-  if (isSmall(bytes)) return line;
-  const { object } = await media.putPrivate(bytes, { accountId, keepMs: BODY_KEEP_MS });
-  return { ...line, body: { ...body, call: { ...body.call, body: { object } } } };
+async function keepBody({ media }: BatchWorkDeps, accountId: string, line: BatchLineInput): Promise<BatchLineInput> {
+  const call = line.body.case === 'call' ? line.body.value.call : undefined;
+  if (call?.body.case === 'inline')
+    call.body = await keepBytes(media, Buffer.from(call.body.value), { accountId, keepMs: BODY_KEEP_MS });
+  return line;
 }

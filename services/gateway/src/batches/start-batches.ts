@@ -1,6 +1,10 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import type { Batches, LeasedBatch } from '../clients/batches-client.ts';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { BatchWork } from '@reelgate/proto/tasks/v1/batch_service';
+import type { BatchService } from '@reelgate/proto/tasks/v1/batch_service';
+import { withDeadline } from '../clients/caller.ts';
+import { requireValue } from '../clients/wire-values.ts';
 import type { Dialect, Links } from '../dialects/dialect.ts';
 import type { ClientFiles } from '../clients/client-files.ts';
 import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
@@ -9,6 +13,7 @@ import type { ChargeReader } from '../operations/read-charge.ts';
 import { startLeasedPool } from '../operations/leased-pool.ts';
 import { listBatchEndpoints } from './batch-endpoints.ts';
 import { readBatch } from './read-batch.ts';
+import type { LeasedBatch } from './read-batch.ts';
 import { writeBatch } from './write-batch.ts';
 import type { BatchWriteDeps } from './write-batch.ts';
 
@@ -16,15 +21,11 @@ import type { BatchWriteDeps } from './write-batch.ts';
 const FILES_AT_ONCE = 4;
 const IDLE_MS = 500;
 /** Work that failed is tried again after this time. */
-const RETRY_MS = 5000;
-
-const WORK: Readonly<
-  Record<LeasedBatch['work'], (deps: BatchWriteDeps, leased: LeasedBatch, signal: AbortSignal) => Promise<void>>
-> = { read: readBatch, write: writeBatch };
+const RETRY_MS = 5000n;
 
 /** The parts that the workers of batches need. */
 export interface BatchWorkParts {
-  readonly batches: Batches;
+  readonly batches: Client<typeof BatchService>;
   readonly files: ClientFiles;
   readonly media: PrivateStore & ByteReader;
   readonly links: Links;
@@ -52,8 +53,9 @@ export function startBatches(
     clock,
     log,
     lease: async () => {
-      const leased = await batches.lease();
-      return leased === undefined ? { work: [], next: 0 } : { work: [leased], next: 1 };
+      const { lease, batch, ...leased } = await batches.leaseBatch({}, withDeadline({}));
+      if (lease === undefined) return { work: [], next: 0 };
+      return { work: [{ ...leased, lease, batch: requireValue(batch) }], next: 1 };
     },
     run: (leased, { stopping }) => runWork(deps, leased, stopping),
   });
@@ -62,13 +64,15 @@ export function startBatches(
 
 /** Does not reject. Work that failed is given back, or its lease ends. */
 async function runWork(deps: BatchWriteDeps, leased: LeasedBatch, signal: AbortSignal): Promise<void> {
-  const { lease, work } = leased;
+  const { lease } = leased;
+  const work = leased.work === BatchWork.WRITE ? 'write' : 'read';
   try {
-    await WORK[work](deps, leased, signal);
+    await (work === 'write' ? writeBatch : readBatch)(deps, leased, signal);
   } catch (error) {
     const isStopping = signal.aborted;
     if (!isStopping) deps.log.warn({ batchId: lease.batchId, work, err: error }, 'work on a batch is tried again');
-    await deps.batches.giveBack(lease, isStopping ? 0 : RETRY_MS).catch(() => {
+    const delayMs = isStopping ? 0n : RETRY_MS;
+    await deps.batches.returnBatch({ lease, delayMs }, withDeadline({})).catch(() => {
       // the lease ends by itself
     });
   }

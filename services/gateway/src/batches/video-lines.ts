@@ -1,44 +1,46 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { BatchFault, NewLine } from '../clients/batches-client.ts';
+import { create } from '@bufbuild/protobuf';
+import { BatchLineInputSchema } from '@reelgate/proto/tasks/v1/batch';
+import type { BatchFault, BatchLineInput } from '@reelgate/proto/tasks/v1/batch';
 import type { CreateRoute, DecodedOrder, ReadRoute } from '../dialects/dialect.ts';
 import { describeRightField } from '../dialects/wire/unknown-fields.ts';
 import type { Models } from '../domain/model-defaults.ts';
-import { newLineFault } from './batch-endpoint.ts';
+import { newFaultyLine } from './batch-endpoint.ts';
 import type { BatchEndpoint } from './batch-endpoint.ts';
 
 const OK = 200;
 
 /** The lines that create videos. */
-export function videoEndpoint(create: CreateRoute, read: ReadRoute): BatchEndpoint {
+export function videoEndpoint(route: CreateRoute, read: ReadRoute): BatchEndpoint {
   return {
-    path: create.path,
-    decode: (body, models) => decodeOrder(create, body, models),
-    explain: (fault) => addRightField(create, fault),
+    path: route.path,
+    decode: (body, models) => decodeOrder(route, body, models),
+    explain: (fault) => addRightField(route, fault),
     encode: async (end, { links, charges }) => {
-      if (!('task' in end)) throw new Error('the line of a video has a task');
-      return { statusCode: OK, body: read.answer.encode(end.task, links, charges.get(end.task.id)) };
+      if (end.case !== 'task') throw new Error('the line of a video has a task');
+      return { statusCode: OK, body: read.answer.encode(end.value, links, charges.get(end.value.id)) };
     },
   };
 }
 
-function decodeOrder(create: CreateRoute, body: object, models: Models): NewLine['body'] {
+function decodeOrder(route: CreateRoute, body: object, models: Models): BatchLineInput {
   try {
-    const decoded = create.decode({ json: body }, { models, params: {} });
+    const decoded = route.decode({ json: body }, { models, params: {} });
     const { order, inline, beside, clientField } = decoded;
     const [medium] = inline;
     if (medium !== undefined)
-      return newLineFault('invalid_media', medium.field, 'must be a URL: a batch outlives the bytes of its lines');
+      return newFaultyLine('invalid_media', medium.field, 'must be a URL: a batch outlives the bytes of its lines');
     const unfit = Object.entries(beside).find(([, value]) => value !== undefined && value !== '');
     if (unfit !== undefined)
-      return newLineFault(
+      return newFaultyLine(
         'invalid_request',
         clientField(toSnakeCase(unfit[0])),
         'is not possible in a line of a batch',
       );
-    return { order, names: listNames(decoded) };
+    return create(BatchLineInputSchema, { body: { case: 'order', value: order }, fieldNames: listNames(decoded) });
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return newLineFault(error.reason, error.field, error.message);
+    return newFaultyLine(error.reason, error.field, error.message);
   }
 }
 
@@ -48,7 +50,7 @@ const FLAT_FIELDS = ['duration', 'resolution', 'ratio', 'size'];
 const ITEMS_NAMED_MAX = 32;
 
 /** Lists the client's names for fields of the order, where they differ. */
-function listNames({ order, clientField }: DecodedOrder): Readonly<Record<string, string>> {
+function listNames({ order, clientField }: DecodedOrder): Record<string, string> {
   const items = order.content.slice(0, ITEMS_NAMED_MAX).flatMap((_item, index) => {
     const item = `content[${index}]`;
     return [item, `${item}.media.url`, `${item}.media.role`, `${item}.text`];
@@ -60,7 +62,7 @@ function listNames({ order, clientField }: DecodedOrder): Readonly<Record<string
 /** Names the field to send in place of one that no generator takes. The refusals of the dialect name it already. */
 function addRightField({ known }: CreateRoute, fault: BatchFault): BatchFault {
   const { code, param, message } = fault;
-  if (code !== 'unknown_field' || known === undefined || param === undefined || param.includes('.')) return fault;
+  if (code !== 'unknown_field' || known === undefined || param === '' || param.includes('.')) return fault;
   const right = describeRightField(param, known);
   return message.endsWith(right) ? fault : { ...fault, message: `${message}; ${right}` };
 }

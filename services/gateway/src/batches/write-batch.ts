@@ -1,11 +1,14 @@
-import type { BatchLease, EndedLine, LeasedBatch } from '../clients/batches-client.ts';
+import type { BatchFault, BatchLine } from '@reelgate/proto/tasks/v1/batch';
+import type { BatchLease } from '@reelgate/proto/tasks/v1/batch_service';
+import { withDeadline } from '../clients/caller.ts';
+import { requireValue } from '../clients/wire-values.ts';
 import type { Links } from '../dialects/dialect.ts';
 import { isSettled } from '../domain/charge.ts';
 import type { Charge } from '../domain/charge.ts';
 import type { Task } from '../clients/tasks-client.ts';
 import type { ChargeReader } from '../operations/read-charge.ts';
 import type { BatchEndpoint } from './batch-endpoint.ts';
-import type { BatchWorkDeps } from './read-batch.ts';
+import type { BatchWorkDeps, LeasedBatch } from './read-batch.ts';
 
 /** The lines that are in memory at once. */
 const PAGE_LINES = 200;
@@ -36,7 +39,7 @@ export async function writeBatch(deps: BatchWriteDeps, leased: LeasedBatch, sign
   try {
     const outputFileId = await writeFile(deps, leased, { name: 'output', withTask: true, signal });
     const errorFileId = await writeFile(deps, leased, { name: 'error', withTask: false, signal });
-    await batches.finish(leased.lease, { outputFileId, errorFileId });
+    await batches.finishBatch({ lease: leased.lease, outputFileId, errorFileId }, withDeadline({}));
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
   }
@@ -48,20 +51,21 @@ interface ResultFile {
   readonly signal: AbortSignal;
 }
 
-/** Returns the id of the file; undefined: no line belongs into it. */
-async function writeFile(deps: BatchWriteDeps, leased: LeasedBatch, file: ResultFile): Promise<string | undefined> {
+/** Returns the id of the file, empty if no line belongs into it. */
+async function writeFile(deps: BatchWriteDeps, leased: LeasedBatch, file: ResultFile): Promise<string> {
   const { batch } = leased;
   const endpoint = deps.endpoints.get(batch.endpoint);
   if (endpoint === undefined) throw new Error(`no route has the endpoint of ${batch.id}`);
   const first = await listPage(deps, leased.lease, 0, file.withTask);
-  if (first.length === 0) return undefined;
+  if (first.length === 0) return '';
+  const lifetimeMs = Number(batch.outputExpiresAfterSeconds) * 1000;
   const written = await deps.files.write(
     {
       accountId: batch.accountId,
       key: `${batch.id} ${file.name}`,
       filename: `${batch.id}_${file.name}.jsonl`,
       purpose: 'batch_output',
-      lifetimeMs: batch.outputLifetimeMs,
+      lifetimeMs: lifetimeMs || undefined,
     },
     encodeLines(deps, leased, { first, endpoint, file }),
   );
@@ -73,14 +77,14 @@ async function listPage(
   lease: BatchLease,
   after: number,
   withTask: boolean,
-): Promise<readonly EndedLine[]> {
-  const lines = await batches.listLines(lease, { after, limit: PAGE_LINES, withTask });
-  if (lines === undefined) throw new LeaseLost('another process has the batch');
+): Promise<readonly BatchLine[]> {
+  const { lines, held } = await batches.listBatchLines({ lease, after, limit: PAGE_LINES, withTask }, withDeadline({}));
+  if (!held) throw new LeaseLost('another process has the batch');
   return lines;
 }
 
 interface EncodeOptions {
-  readonly first: readonly EndedLine[];
+  readonly first: readonly BatchLine[];
   readonly endpoint: BatchEndpoint;
   readonly file: ResultFile;
 }
@@ -116,7 +120,7 @@ async function* joinPieces(pieces: AsyncIterable<string | Buffer>): AsyncGenerat
 }
 
 interface ChargedPage {
-  readonly lines: readonly EndedLine[];
+  readonly lines: readonly BatchLine[];
   readonly charges: ReadonlyMap<string, Charge>;
 }
 
@@ -129,9 +133,9 @@ async function* encodePage(
   for (const { number, customId, end } of lines) {
     const head = JSON.stringify({ id: `${batch.id}_${number}`, custom_id: customId }).slice(0, -1);
     const answer =
-      'fault' in end
-        ? { error: endpoint.explain?.(end.fault) ?? end.fault }
-        : await endpoint.encode(end, { links, media, charges });
+      end.case === 'task' || end.case === 'job'
+        ? await endpoint.encode(end, { links, media, charges })
+        : { error: explainFault(endpoint, requireValue(end.value)) };
     if ('error' in answer) {
       const { code, message } = answer.error;
       yield `${head},"response":null,"error":${JSON.stringify({ code, message })}}\n`;
@@ -146,7 +150,11 @@ async function* encodePage(
   }
 }
 
-type ReadCharges = (page: readonly EndedLine[]) => Promise<ReadonlyMap<string, Charge>>;
+function explainFault({ explain }: BatchEndpoint, fault: BatchFault): BatchFault {
+  return explain?.(fault) ?? fault;
+}
+
+type ReadCharges = (page: readonly BatchLine[]) => Promise<ReadonlyMap<string, Charge>>;
 
 /**
  * Reads what the tasks of a page were charged, if it is known within some seconds. After the first page for which it is
@@ -156,7 +164,7 @@ function openCharges({ charges, clock }: BatchWriteDeps, { batch, requestId }: L
   const caller = { accountId: batch.accountId, requestId };
   let tries: number = SETTLE.tries;
   return async (page) => {
-    const tasks = page.flatMap(({ end }) => ('task' in end ? [end.task] : []));
+    const tasks = page.flatMap(({ end }) => (end.case === 'task' ? [end.value] : []));
     const found = new Map<string, Charge>();
     const listOpen = (): readonly Task[] =>
       tasks.filter(({ id }) => {

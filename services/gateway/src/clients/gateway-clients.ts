@@ -1,8 +1,10 @@
 import type { Client } from '@reelgate/platform/rpc/service';
+import type { MediaService } from '@reelgate/proto/media/v1/media_service';
 import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { SessionService } from '@reelgate/proto/billing/v1/session_service';
 import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
+import type { BatchService } from '@reelgate/proto/tasks/v1/batch_service';
 import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
@@ -10,11 +12,9 @@ import type { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
 import type { BillingClient } from './billing-client.ts';
 import type { BillingCalls } from './calls-client.ts';
 import type { OpenRelayPool } from './relay-pool.ts';
-import type { BatchesRpc } from './batches-client.ts';
 import type { FilesRpc } from './client-files.ts';
 import type { MediaPort } from './media-port.ts';
 import type { TasksClient } from './tasks-client.ts';
-import type { SenderClient } from './webhook-sender.ts';
 import type { RunningConfiguration } from '../domain/running-configuration.ts';
 
 /** The services that the gateway calls. */
@@ -29,7 +29,7 @@ export interface GatewayClients {
   readonly sessions: Client<typeof SessionService>;
   readonly media: MediaPort;
   readonly files: FilesRpc;
-  readonly batches: BatchesRpc;
+  readonly batches: Client<typeof BatchService>;
   readonly sender: SenderClient;
   /** Under the identity of the gateway. */
   readonly pauses: Client<typeof OperatorService>;
@@ -37,6 +37,9 @@ export interface GatewayClients {
   /** Opens the connections to an upstream of relayed calls, by default over the network. */
   readonly openRelayPool?: OpenRelayPool;
 }
+
+/** Posts to the URLs of clients. */
+export type SenderClient = Pick<Client<typeof MediaService>, 'sendWebhook'>;
 
 /** The services for the operator console, under the identity `operator` of the program. */
 export interface OperatorClients {

@@ -17,8 +17,8 @@ export interface TaskRef {
   readonly taskId: string;
 }
 
-/** Completed and failed tasks never change again. */
-export function isFinal({ state }: Task): boolean {
+/** Completed and failed tasks and jobs never change again. */
+export function isFinal({ state }: { readonly state: TaskState }): boolean {
   return state === TaskState.COMPLETED || state === TaskState.FAILED;
 }
 

@@ -8,8 +8,6 @@ import type { WebhookDelivery, WebhookEndpoint } from '@reelgate/proto/tasks/v1/
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
-import { fromWireEvent } from './client-event.ts';
-import type { ClientEvent } from './client-event.ts';
 import { requireValue } from './wire-values.ts';
 
 /** The content of a delivery: the id of the subject, or also the subject as a status read returns it. */
@@ -18,6 +16,19 @@ export type DeliveryState = EnumWord<typeof WireState>;
 
 export const WIRE_STATES = deriveValues(WireState);
 const WIRE_PAYLOADS = deriveValues(WirePayload);
+
+/** The types of events that a client can subscribe to. */
+export const EVENT_TYPES: readonly string[] = [
+  'video.completed',
+  'video.failed',
+  'job.completed',
+  'job.failed',
+  'batch.completed',
+  'batch.failed',
+  'batch.expired',
+  'batch.cancelled',
+  'balance.low',
+];
 
 /** The settings of an endpoint. */
 export interface EndpointSettings {
@@ -47,21 +58,6 @@ export interface PageRequest {
   readonly limit: number;
   /** The last entry of the page before. */
   readonly after: string | undefined;
-}
-
-export interface EventFilter {
-  readonly accountId: string;
-  /** The types of the events, empty if all match. */
-  readonly types: readonly string[];
-  /** The task or the job of the events, undefined if all match. */
-  readonly subjectId: string | undefined;
-  readonly payload: WebhookPayload;
-}
-
-/** An event, or only the cursor from which the stream continues. */
-export interface EventMessage {
-  readonly event: ClientEvent | undefined;
-  readonly cursor: string;
 }
 
 export interface WebhookEndpoints {
@@ -98,21 +94,14 @@ export interface WebhookDeliveries {
 
 export interface WebhookEvents {
   /** Watches events. Without a cursor it begins now. It ends only with an error. */
-  watch(
-    filter: EventFilter,
-    from: {
-      readonly cursor: string | undefined;
-      readonly signal: AbortSignal;
-      readonly requestId?: string | undefined;
-    },
-  ): AsyncIterable<EventMessage>;
+  readonly watchEvents: Client<typeof WebhookService>['watchEvents'];
 }
 
 /** Endpoints, deliveries and events of the tasks service. */
 export interface Webhooks extends WebhookEndpoints, WebhookDeliveries, WebhookEvents {}
 
 export function webhooksClient(rpc: Client<typeof WebhookService>): Webhooks {
-  return { ...endpointCalls(rpc), ...deliveryCalls(rpc), watch: (filter, from) => watchEvents(rpc, filter, from) };
+  return { ...endpointCalls(rpc), ...deliveryCalls(rpc), watchEvents: (...call) => rpc.watchEvents(...call) };
 }
 
 function endpointCalls(rpc: Client<typeof WebhookService>): WebhookEndpoints {
@@ -187,17 +176,4 @@ function hideSecret({
   readonly secret: string;
 }): EndpointWithSecret {
   return { endpoint: requireValue(endpoint), secret: new Secret(secret) };
-}
-
-async function* watchEvents(
-  rpc: Client<typeof WebhookService>,
-  { accountId, types, subjectId = '', payload }: EventFilter,
-  { cursor = '', ...call }: Parameters<WebhookEvents['watch']>[1],
-): AsyncGenerator<EventMessage> {
-  const request = { accountId, types: [...types], subjectId, cursor, withSubject: payload === 'full' };
-  for await (const message of rpc.watchEvents(request, call))
-    yield {
-      event: message.event === undefined ? undefined : fromWireEvent(message.event),
-      cursor: message.cursor,
-    };
 }

@@ -19,6 +19,7 @@ const principal = {
   tokenName: 'ci',
   tokens: 'none',
 } as const;
+const KEYED = { idempotencyKey: 'k', requestFingerprint: 'f' };
 const SMALL = 10;
 const LARGE = 100_000;
 
@@ -44,12 +45,17 @@ function callOf(length: number, path = '/v1/chat/completions') {
 const queue = async (
   world: JobFixture,
   call = callOf(LARGE),
-  idempotency?: { readonly key: string; readonly fingerprint: string },
+  idempotency?: { readonly idempotencyKey: string; readonly requestFingerprint: string },
 ) =>
   createJob(
     { ...world.deps, media: world.media.port, newId: newIds(world.clock), log: silentLog },
     { call: await call, idempotency },
   );
+
+const leaseIds = async ({ deps }: JobFixture): Promise<(string | undefined)[]> => {
+  const { jobs } = await deps.jobs.leaseJobs({ worker: 'gateway', limit: 1 });
+  return jobs.map(({ lease }) => lease?.jobId);
+};
 
 test('a large body is stored once the call is queued and paid for, under the name that its job has', async () => {
   const world = aJobFixture();
@@ -81,7 +87,11 @@ test.each<[string, (world: JobFixture) => unknown, string]>([
     },
     'too_many_tasks',
   ],
-  ['a new key', (world) => queue(world, callOf(SMALL), { key: 'k', fingerprint: 'other' }), 'idempotency_key_reused'],
+  [
+    'a new key',
+    (world) => queue(world, callOf(SMALL), { idempotencyKey: 'k', requestFingerprint: 'other' }),
+    'idempotency_key_reused',
+  ],
 ])('a large call that is refused for lack of %s has stored nothing', async (_what, prepare, reason) => {
   const world = aJobFixture();
   await prepare(world);
@@ -92,15 +102,15 @@ test.each<[string, (world: JobFixture) => unknown, string]>([
     return putPrivate(...args);
   };
 
-  await expect(queue(world, callOf(LARGE), { key: 'k', fingerprint: 'f' })).rejects.toMatchObject({ reason });
+  await expect(queue(world, callOf(LARGE), KEYED)).rejects.toMatchObject({ reason });
   expect([puts, world.media.kept.size]).toEqual([0, 0]);
 });
 
 test('a replay stores nothing', async () => {
   const world = aJobFixture();
-  const first = await queue(world, callOf(LARGE), { key: 'k', fingerprint: 'f' });
+  const first = await queue(world, callOf(LARGE), KEYED);
 
-  expect(await queue(world, callOf(LARGE), { key: 'k', fingerprint: 'f' })).toEqual({ id: first.id, replayed: true });
+  expect(await queue(world, callOf(LARGE), KEYED)).toEqual({ id: first.id, replayed: true });
   expect(world.media.kept.size).toBe(1);
 });
 
@@ -131,16 +141,16 @@ test('a worker gets a large free call only once its bytes are stored, and a smal
   };
   const creating = queue(world, callOf(LARGE, '/v1/messages/count_tokens'));
   await until(() => world.tasks.jobs.size === 1);
-  expect((await world.jobs.lease('gateway', 1)).jobs).toEqual([]);
+  expect(await leaseIds(world)).toEqual([]);
 
   // the lease lasts as long as the upload
   for (let seconds = 0; seconds < 60; seconds += 1) await world.clock.advance(1000);
   await until(() => world.tasks.renewed > 30);
   gate.open();
   const { id } = await creating;
-  expect((await world.jobs.lease('gateway', 1)).jobs.map(({ lease }) => lease.jobId)).toEqual([id]);
+  expect(await leaseIds(world)).toEqual([id]);
   expect(world.relay.released).toEqual([]);
 
   const small = await queue(world, callOf(SMALL, '/v1/messages/count_tokens'));
-  expect((await world.jobs.lease('gateway', 1)).jobs.map(({ lease }) => lease.jobId)).toEqual([small.id]);
+  expect(await leaseIds(world)).toEqual([small.id]);
 });

@@ -2,11 +2,15 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import { maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
-import type { JobBytes, JobLease, Jobs } from '../clients/jobs-client.ts';
+import type { Client } from '@reelgate/platform/rpc/service';
+import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
+import { withDeadline } from '../clients/caller.ts';
 import type { PrivateStore } from '../clients/media-port.ts';
 import type { Relay } from '../relay/relay.ts';
+import { requireValue } from '../clients/wire-values.ts';
 import type { RelayCall } from '../relay/requests/relay-call.ts';
 import { BODY_KEEP_MS, isSmall } from './job-bytes.ts';
+import type { JobBytes } from './job-bytes.ts';
 
 /** A hold outlasts the longest wait of a job by this time, which covers the call itself and the queue after a crash. */
 export const HOLD_SLACK_MS = 3 * 3_600_000;
@@ -16,7 +20,7 @@ const CREATOR = 'create';
 const RENEW_MS = 300;
 
 export interface CreateJobDeps {
-  readonly jobs: Jobs;
+  readonly jobs: Client<typeof JobService>;
   readonly media: PrivateStore;
   readonly relay: Relay;
   readonly clock: Clock;
@@ -28,7 +32,7 @@ export interface CreateJob {
   readonly call: RelayCall;
   /** The URL that is told when the job ends. */
   readonly webhookUrl?: string | undefined;
-  readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
+  readonly idempotency?: { readonly idempotencyKey: string; readonly requestFingerprint: string } | undefined;
 }
 
 /**
@@ -39,39 +43,46 @@ export interface CreateJob {
  */
 export async function createJob(
   deps: CreateJobDeps,
-  { call, webhookUrl, idempotency }: CreateJob,
+  { call, webhookUrl = '', idempotency }: CreateJob,
 ): Promise<{ readonly id: string; readonly replayed: boolean }> {
-  const {
-    endpoint,
-    model,
-    path,
-    search,
-    headers,
-    label,
-    principal: { accountId, tokenId },
-    requestId,
-    span,
-  } = call;
+  const { endpoint, model, path, search, headers, label = '' } = call;
+  const { accountId, tokenId } = call.principal;
   deps.relay.assertServed(call);
-  const body: JobBytes = isSmall(call.body) ? { inline: call.body } : { object: deps.newId('prv') };
-  const { id, replayed, lease, waitMs } = await deps.jobs.create(
+  const body: JobBytes = isSmall(call.body)
+    ? { case: 'inline', value: call.body }
+    : { case: 'object', value: deps.newId('prv') };
+  const created = await deps.jobs.createJob(
     {
       accountId,
       tokenId,
-      isRepeatable: endpoint.isRepeatable,
-      worker: endpoint.isFree && 'inline' in body ? undefined : CREATOR,
+      repeatable: endpoint.isRepeatable,
+      worker: endpoint.isFree && body.case === 'inline' ? '' : CREATOR,
       webhookUrl,
-      idempotency,
-      call: { endpoint: endpoint.name, model, method: endpoint.method, path, search, headers, body, label },
+      ...idempotency,
+      call: {
+        ...{ endpoint: endpoint.name, model, method: endpoint.method, path, body, label },
+        query: search.replace(/^\?/, ''),
+        headers: pairHeaders(headers),
+      },
     },
-    { requestId, span },
+    withDeadline(call),
   );
-  if (lease !== undefined) await finishCreate(deps, call, { lease: { jobId: id, lease }, waitMs, body });
+  const { replayed, lease, waitMs } = created;
+  const { id } = requireValue(created.job);
+  if (lease !== '') await finishCreate(deps, call, { lease: { jobId: id, lease }, waitMs: Number(waitMs), body });
   return { id, replayed };
 }
 
+/** Pairs a list in which names and values alternate. */
+function pairHeaders(headers: readonly string[]): { readonly name: string; readonly value: string }[] {
+  return Array.from({ length: Math.floor(headers.length / 2) }, (_, index) => ({
+    name: headers[2 * index] ?? '',
+    value: headers[2 * index + 1] ?? '',
+  }));
+}
+
 interface JobCreation {
-  readonly lease: JobLease;
+  readonly lease: { readonly jobId: string; readonly lease: string };
   readonly waitMs: number;
   readonly body: JobBytes;
 }
@@ -80,18 +91,18 @@ async function finishCreate(deps: CreateJobDeps, call: RelayCall, { lease, waitM
   const { relay, jobs, clock, log } = deps;
   try {
     await relay.hold(call, { callId: lease.jobId, lapsesAt: clock.now() + waitMs + HOLD_SLACK_MS });
-    if ('object' in body) await renewLeaseDuring(deps, lease, () => storeBody(deps, call, body.object));
+    if (body.case === 'object') await renewLeaseDuring(deps, lease, () => storeBody(deps, call, body.value));
   } catch (error) {
     // the hold may exist although the answer was lost
     if (!call.endpoint.isFree) relay.release(lease.jobId);
     // a job that cannot be withdrawn is held for and called by a worker
-    await jobs.withdraw(lease).catch((failure: unknown) => {
+    await jobs.withdrawJob({ lease }, withDeadline({})).catch((failure: unknown) => {
       throw maybeBegun(failure);
     });
     throw nothingBegun(error);
   }
   // the job is complete; a lease that is not given back ends by itself
-  await jobs.giveBack(lease, { untouched: true, delayMs: 0 }).catch((error: unknown) => {
+  await jobs.returnJob({ lease, untouched: true }, withDeadline({})).catch((error: unknown) => {
     log.warn({ taskId: lease.jobId, err: error }, 'a job waits for the lease of its create to end');
   });
 }
@@ -118,7 +129,7 @@ async function storeBody(
  */
 async function renewLeaseDuring(
   { jobs, clock }: CreateJobDeps,
-  lease: JobLease,
+  lease: JobCreation['lease'],
   work: () => Promise<void>,
 ): Promise<void> {
   const over = new AbortController();
@@ -126,7 +137,7 @@ async function renewLeaseDuring(
     for (;;) {
       await clock.sleep(RENEW_MS, over.signal);
       if (over.signal.aborted) return;
-      await jobs.renew([lease]).catch(() => {
+      await jobs.renewJobLeases({ leases: [lease] }, withDeadline({})).catch(() => {
         // the next renewal may succeed
       });
     }

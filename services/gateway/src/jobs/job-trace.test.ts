@@ -18,7 +18,7 @@ test('a run of a job goes below the carrier of the job, with its call and its ou
     },
   };
   world.relay.upstream = answers(200, '{}');
-  const job = { ...(await world.leased()), carrier: root.carrier };
+  const job = { ...(await world.leased()), trace: root.carrier ?? '' };
 
   await runJob({ ...world.deps, relay, tracing: kept.tracing }, job, options);
 

@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import type { Job, JobAnswer, JobEncoding } from '../clients/jobs-client.ts';
+import { JobEncoding } from '@reelgate/proto/tasks/v1/job';
+import type { Job } from '@reelgate/proto/tasks/v1/job';
 import type { ByteReader } from '../clients/media-port.ts';
-import { TASK_STATES } from '../clients/plain-task.ts';
+import { TASK_STATES, toPlainState } from '../clients/plain-task.ts';
 import { newAnswer, objectSchema } from '../domain/schema.ts';
 import type { Draft, TypeOf } from '../domain/schema.ts';
 import { dropUndefined } from '../dialects/wire/task-fields.ts';
+import { openBytes } from './job-bytes.ts';
 
 /** Base64 encodes three bytes at a time. */
 const GROUP = 3;
@@ -40,10 +42,10 @@ export const RESULT_ANSWER = newAnswer(envelopeSchema, encodeHead);
 function encodeHead({ id, state, answer, failure }: Job): Envelope {
   return dropUndefined({
     id,
-    status: state,
+    status: toPlainState(state, 'in_progress'),
     status_code: answer?.statusCode,
     content_type: answer?.contentType,
-    error: failure,
+    error: failure && { code: failure.code, message: failure.message },
   } satisfies Draft<Envelope>);
 }
 
@@ -54,14 +56,10 @@ function encodeHead({ id, state, answer, failure }: Job): Envelope {
 export async function resultEnvelope(media: ByteReader, job: Job): Promise<Readable | undefined> {
   const text = JSON.stringify(RESULT_ANSWER.encode(job));
   const { answer } = job;
-  if (answer === undefined || answer.encoding === 'none') return Readable.from([text], { objectMode: false });
-  const bytes = await openAnswer(media, answer);
+  if (answer === undefined || answer.encoding === JobEncoding.UNSPECIFIED)
+    return Readable.from([text], { objectMode: false });
+  const bytes = await openBytes(media, answer.body);
   return bytes === undefined ? undefined : Readable.from(envelope(text, answer.encoding, bytes), { objectMode: false });
-}
-
-/** Opens the bytes of an answer; undefined: they are no longer kept. */
-export async function openAnswer(media: ByteReader, { body }: JobAnswer): Promise<AsyncIterable<Buffer> | undefined> {
-  return 'inline' in body ? Readable.from([Buffer.from(body.inline)]) : media.read(body.object);
 }
 
 async function* envelope(
@@ -69,35 +67,35 @@ async function* envelope(
   encoding: JobEncoding,
   bytes: AsyncIterable<Buffer>,
 ): AsyncGenerator<string | Buffer> {
-  yield `${head.slice(0, -1)},${encoding === 'base64' ? '"encoding":"base64",' : ''}"result":`;
+  const isBase64 = encoding !== JobEncoding.JSON && encoding !== JobEncoding.TEXT;
+  yield `${head.slice(0, -1)},${isBase64 ? '"encoding":"base64",' : ''}"result":`;
   yield* encodeResult(encoding, bytes);
   yield '}';
 }
 
-/** The bytes of an answer as JSON. */
+/** Encodes the bytes of an answer as JSON. */
 export function encodeResult(encoding: JobEncoding, bytes: AsyncIterable<Buffer>): AsyncIterable<string | Buffer> {
-  return RESULTS[encoding](bytes);
+  if (encoding === JobEncoding.UNSPECIFIED) return Readable.from(['null']);
+  // the bytes are JSON: `chooseEncoding` checked them before they were stored
+  if (encoding === JobEncoding.JSON) return bytes;
+  return encoding === JobEncoding.TEXT ? encodeText(bytes) : encodeBase64(bytes);
 }
 
-const RESULTS: Readonly<Record<JobEncoding, (bytes: AsyncIterable<Buffer>) => AsyncIterable<string | Buffer>>> = {
-  none: () => Readable.from(['null']),
-  // the bytes are JSON: `read-answer` checked them before they were stored
-  json: (bytes) => bytes,
-  async *text(bytes) {
-    const decoder = new StringDecoder('utf8');
-    yield '"';
-    for await (const chunk of bytes) yield JSON.stringify(decoder.write(chunk)).slice(1, -1);
-    yield `${JSON.stringify(decoder.end()).slice(1, -1)}"`;
-  },
-  async *base64(bytes) {
-    let rest: Buffer = Buffer.alloc(0);
-    yield '"';
-    for await (const chunk of bytes) {
-      const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      const whole = all.length - (all.length % GROUP);
-      yield all.toString('base64', 0, whole);
-      rest = all.subarray(whole);
-    }
-    yield `${rest.toString('base64')}"`;
-  },
-};
+async function* encodeText(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new StringDecoder('utf8');
+  yield '"';
+  for await (const chunk of bytes) yield JSON.stringify(decoder.write(chunk)).slice(1, -1);
+  yield `${JSON.stringify(decoder.end()).slice(1, -1)}"`;
+}
+
+async function* encodeBase64(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest: Buffer = Buffer.alloc(0);
+  yield '"';
+  for await (const chunk of bytes) {
+    const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const whole = all.length - (all.length % GROUP);
+    yield all.toString('base64', 0, whole);
+    rest = all.subarray(whole);
+  }
+  yield `${rest.toString('base64')}"`;
+}

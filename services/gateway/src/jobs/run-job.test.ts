@@ -3,9 +3,8 @@ import { Problem } from '@reelgate/platform/problem';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { aJobFixture, answers, refuses } from '../../testing/a-job-fixture.ts';
 import type { JobFixture, Upstream } from '../../testing/a-job-fixture.ts';
-import type { LeasedJob } from '../clients/jobs-client.ts';
 import { runJob } from './run-job.ts';
-import type { RunJobDeps } from './run-job.ts';
+import type { DueJob, RunJobDeps } from './run-job.ts';
 
 const never = (): AbortSignal => new AbortController().signal;
 const options = (over: Partial<Parameters<typeof runJob>[2]> = {}) => ({
@@ -161,7 +160,7 @@ describe('a run of a job', () => {
 
   test('ends a job that waited too long, or whose request is no longer stored, and releases its hold', async () => {
     const world = aJobFixture();
-    const job = { ...(await world.leased()), isOverdue: true };
+    const job = { ...(await world.leased()), overdue: true };
     await runJob(world.deps, job, options());
     expect([told(world), world.tasks.single().end?.failure?.code, world.relay.released]).toEqual([
       ['finishJob'],
@@ -171,7 +170,11 @@ describe('a run of a job', () => {
 
     const second = aJobFixture();
     const gone = await second.leased();
-    await runJob(second.deps, { ...gone, call: { ...gone.call, body: { object: 'prv_gone' } } }, options());
+    await runJob(
+      second.deps,
+      { ...gone, call: { ...gone.call, body: { case: 'object', value: 'prv_gone' } } },
+      options(),
+    );
     expect([second.tasks.single().end?.failure?.code, second.relay.reached, second.relay.released]).toEqual([
       'internal_error',
       0,
@@ -288,10 +291,8 @@ describe('a process that dies while it makes a call', () => {
         const job = world.tasks.single();
         if (job.state === TaskState.QUEUED) {
           job.lease = '';
-          const {
-            jobs: [again],
-          } = await world.jobs.lease('gateway', 1);
-          await runJob(world.deps, again as LeasedJob, options());
+          const { jobs } = await world.deps.jobs.leaseJobs({ worker: 'gateway', limit: 1 });
+          await runJob(world.deps, jobs[0] as DueJob, options());
           expect({ step, moment, state: job.state }).toEqual({ step, moment, state: TaskState.COMPLETED });
         }
         expect({ step, moment, reached: world.relay.reached <= 1 }).toEqual({ step, moment, reached: true });

@@ -1,12 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { silentLog } from '@reelgate/platform/log';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { aJobFixture, answers } from '../../testing/a-job-fixture.ts';
 import type { JobFixture } from '../../testing/a-job-fixture.ts';
 import { until } from '@reelgate/platform/testing/until';
 import { startJobPool } from './start-jobs.ts';
 import type { LeasedPool } from '../operations/leased-pool.ts';
-import { runJob } from './run-job.ts';
 
 const DRAIN_MS = 5000;
 
@@ -15,16 +13,7 @@ async function queue(world: JobFixture, count: number): Promise<void> {
 }
 
 function pool(world: JobFixture, workers: number): LeasedPool {
-  const { jobs, clock, deps } = world;
-  return startJobPool({
-    jobs,
-    run: (job, options) => runJob(deps, job, options),
-    workers,
-    drainMs: DRAIN_MS,
-    name: 'gateway',
-    clock,
-    log: silentLog,
-  });
+  return startJobPool(world.deps, { workers, drainMs: DRAIN_MS, name: 'gateway' });
 }
 
 const states = ({ tasks }: JobFixture): TaskState[] => [...tasks.jobs.values()].map(({ state }) => state);
@@ -90,14 +79,12 @@ describe('a pool of workers', () => {
   test('asks for no job while none is due that would not be announced', async () => {
     const world = aJobFixture();
     let asked = 0;
-    const jobs: JobFixture['jobs'] = {
-      ...world.jobs,
-      lease: async (...request) => {
-        asked += 1;
-        return { ...(await world.jobs.lease(...request)), restMs: 4000 };
-      },
+    const { jobs } = world.deps;
+    const leaseJobs: typeof jobs.leaseJobs = async (...request) => {
+      asked += 1;
+      return { ...(await jobs.leaseJobs(...request)), restMs: 4000n };
     };
-    const jobPool = pool({ ...world, jobs }, 2);
+    const jobPool = pool({ ...world, deps: { ...world.deps, jobs: { ...jobs, leaseJobs } } }, 2);
     await world.clock.advance(0);
     await world.clock.advance(3999);
     expect(asked).toBe(1);

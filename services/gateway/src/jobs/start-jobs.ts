@@ -1,17 +1,17 @@
-import type { Clock } from '@reelgate/platform/clock';
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import type { Log } from '@reelgate/platform/log';
+import type { Client } from '@reelgate/platform/rpc/service';
+import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { onJobEnded, onJobQueued } from '../events/subscriptions.ts';
-import type { Jobs, LeasedJob } from '../clients/jobs-client.ts';
+import { withDeadline } from '../clients/caller.ts';
+import { requireValue } from '../clients/wire-values.ts';
 import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
 import type { TaskChanges } from '../operations/task-changes.ts';
 import type { Relay } from '../relay/relay.ts';
-import { restoreCall } from './restore-call.ts';
 import { startLeasedPool } from '../operations/leased-pool.ts';
 import type { LeasedPool } from '../operations/leased-pool.ts';
 import { runJob } from './run-job.ts';
-import type { RunOptions } from './run-job.ts';
+import type { DueJob, RunJobDeps } from './run-job.ts';
 
 /** The settings of the workers. */
 export interface JobSettings {
@@ -22,7 +22,7 @@ export interface JobSettings {
 /** The parts that the workers need. */
 export interface JobWorkParts {
   readonly relay: Relay;
-  readonly jobs: Jobs;
+  readonly jobs: Client<typeof JobService>;
   readonly media: PrivateStore & ByteReader;
   readonly changes: TaskChanges;
 }
@@ -34,16 +34,8 @@ export async function startJobs(
   { relay, jobs, media, changes }: JobWorkParts,
   lifecycle: Lifecycle,
 ): Promise<LeasedPool> {
-  const deps = { relay, jobs, media, restore: restoreCall, clock, log, tracing, bytesMax: limits.bodyBytes };
-  const pool = startJobPool({
-    jobs,
-    run: (job, options) => runJob(deps, job, options),
-    workers,
-    drainMs,
-    name: newId('gateway'),
-    clock,
-    log,
-  });
+  const deps = { relay, jobs, media, clock, log, tracing, bytesMax: limits.bodyBytes };
+  const pool = startJobPool(deps, { workers, drainMs, name: newId('gateway') });
   lifecycle.add('job pool', () => pool.stop());
   metrics.gauge('reelgate_job_workers_busy', 'Asynchronous calls that this process is making', [], (gauge) => {
     gauge.labels().set(pool.running());
@@ -58,39 +50,41 @@ export async function startJobs(
 }
 
 export interface JobPoolOptions {
-  readonly jobs: Jobs;
-  readonly run: (job: LeasedJob, options: RunOptions) => Promise<void>;
   /** Maximum number of calls that run at once. */
   readonly workers: number;
   /** Maximum wait of a stop for the calls that run, in milliseconds. */
   readonly drainMs: number;
   /** Identifies this process to an operator. */
   readonly name: string;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /**
  * Leases jobs, and aborts a call when its lease is lost or the drain time of a stop is over. The tasks service then
  * decides the fate of the job.
  */
-export function startJobPool({ jobs, run, workers, drainMs, name, clock, log }: JobPoolOptions): LeasedPool {
-  return startLeasedPool<LeasedJob & { readonly keepMs: number }>({
+export function startJobPool(deps: RunJobDeps, { workers, drainMs, name }: JobPoolOptions): LeasedPool {
+  const { jobs, clock, log } = deps;
+  return startLeasedPool<{ readonly job: DueJob; readonly keepMs: number }>({
     name: 'job pool',
     workers,
     drainMs,
     clock,
     log,
     lease: async (limit) => {
-      const { jobs: taken, leaseMs, keepMs, restMs } = await jobs.lease(name, limit);
-      const next = taken.length > 0 ? taken.length : { dueAt: clock.now() + restMs };
-      return { work: taken.map((job) => ({ ...job, keepMs })), leaseMs, next };
+      const leased = await jobs.leaseJobs({ worker: name, limit }, withDeadline({}));
+      const work = leased.jobs.map((job) => ({
+        job: { ...job, lease: requireValue(job.lease), call: requireValue(job.call) },
+        keepMs: Number(leased.keepMs),
+      }));
+      const next = work.length > 0 ? work.length : { dueAt: clock.now() + Number(leased.restMs) };
+      return { work, leaseMs: Number(leased.leaseMs), next };
     },
     renew: async (running) => {
-      const lost = new Set(await jobs.renew(running.map(({ lease }) => lease)));
-      return running.filter(({ lease }) => lost.has(lease.jobId));
+      const leases = running.map(({ job }) => job.lease);
+      const lost = new Set((await jobs.renewJobLeases({ leases }, withDeadline({}))).lostJobIds);
+      return running.filter(({ job }) => lost.has(job.lease.jobId));
     },
-    run: ({ keepMs, ...job }, { lost, cutOff, stopping }) =>
-      run(job, { signal: AbortSignal.any([lost, cutOff]), stopping, keepMs }),
+    run: ({ job, keepMs }, { lost, cutOff, stopping }) =>
+      runJob(deps, job, { signal: AbortSignal.any([lost, cutOff]), stopping, keepMs }),
   });
 }

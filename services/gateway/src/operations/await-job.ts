@@ -1,7 +1,12 @@
 import { isRecent } from '@reelgate/platform/clock';
-import type { Span } from '@reelgate/platform/trace/trace';
 import type { Clock } from '@reelgate/platform/clock';
-import type { Job, Jobs } from '../clients/jobs-client.ts';
+import type { Client } from '@reelgate/platform/rpc/service';
+import type { Job } from '@reelgate/proto/tasks/v1/job';
+import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
+import { withDeadline } from '../clients/caller.ts';
+import type { AccountCaller } from '../clients/caller.ts';
+import { isFinal } from '../clients/tasks-client.ts';
+import { requireValue } from '../clients/wire-values.ts';
 import type { TaskChanges } from './task-changes.ts';
 
 /** The interval of polls by a waiting read: no event reports a start, and the event of an end can be lost. */
@@ -9,16 +14,17 @@ const POLL_INTERVAL_MS = 2000;
 
 export interface AwaitJobDeps {
   readonly clock: Clock;
-  readonly jobs: Jobs;
+  readonly jobs: Client<typeof JobService>;
   readonly changes: TaskChanges;
 }
 
-export interface WaitForJob {
-  readonly accountId: string;
+/** A job of an account, and the request that reads it. */
+export interface JobRead extends AccountCaller {
   readonly jobId: string;
+}
+
+export interface WaitForJob extends JobRead {
   readonly ms: number;
-  readonly requestId: string;
-  readonly span?: Span | undefined;
   /** Aborted when the client leaves or the gateway stops. */
   readonly gone: AbortSignal;
 }
@@ -26,24 +32,24 @@ export interface WaitForJob {
 /** Waits until the state of a job changes, the job ends or the time is over, and then reads it. */
 export async function awaitJob(
   { clock, jobs, changes }: AwaitJobDeps,
-  { accountId, jobId, ms, requestId, span, gone }: WaitForJob,
+  { ms, gone, ...read }: WaitForJob,
 ): Promise<Job> {
   let wakeUp = new AbortController();
   let missed = false;
-  const watch = changes.watch({ accountId, taskId: jobId }, () => {
+  const watch = changes.watch({ accountId: read.accountId, taskId: read.jobId }, () => {
     missed = true;
     wakeUp.abort();
   });
   try {
     const from = clock.now();
-    let job = await jobs.get(accountId, jobId, requestId, span);
+    let job = await readJob(jobs, read);
     const { state } = job;
-    while (isOpen(job) && job.state === state && isRecent(clock, from, ms) && !gone.aborted) {
+    while (!isFinal(job) && job.state === state && isRecent(clock, from, ms) && !gone.aborted) {
       wakeUp = new AbortController();
       if (!missed)
         await clock.sleep(Math.min(POLL_INTERVAL_MS, from + ms - clock.now()), AbortSignal.any([wakeUp.signal, gone]));
       missed = false;
-      job = await jobs.get(accountId, jobId, requestId, span);
+      job = await readJob(jobs, read);
     }
     return job;
   } finally {
@@ -51,7 +57,6 @@ export async function awaitJob(
   }
 }
 
-/** Reports whether a job has not ended. */
-export function isOpen({ state }: Job): boolean {
-  return state === 'queued' || state === 'in_progress';
+export async function readJob(jobs: Client<typeof JobService>, { accountId, jobId, ...caller }: JobRead): Promise<Job> {
+  return requireValue((await jobs.getJob({ accountId, jobId }, withDeadline(caller))).job);
 }

@@ -1,24 +1,27 @@
 import { expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import type { EventMessage, WebhookEvents } from '../clients/webhooks-client.ts';
+import { create } from '@bufbuild/protobuf';
+import { WatchEventsResponseSchema } from '@reelgate/proto/tasks/v1/webhook_service';
+import type { WatchEventsResponse } from '@reelgate/proto/tasks/v1/webhook_service';
+import type { WebhookEvents } from '../clients/webhooks-client.ts';
 import { followEvents } from './follow-events.ts';
 
-const filter = { accountId: 'demo', types: [], subjectId: undefined, payload: 'thin' } as const;
-const at = (cursor: string): EventMessage => ({ event: undefined, cursor });
+const filter = { accountId: 'demo' };
+const at = (cursor: string): WatchEventsResponse => create(WatchEventsResponseSchema, { cursor });
 const unavailable = new Problem({ kind: 'unavailable', reason: 'stream_expired', message: 'call again' });
 
-type Watch = (cursor: string | undefined, signal: AbortSignal) => AsyncGenerator<EventMessage>;
+type Watch = (cursor: string, signal: AbortSignal) => AsyncGenerator<WatchEventsResponse>;
 
 /** Follows streams of which each is one of these; the last one repeats. */
 function following(...watches: [Watch, ...Watch[]]) {
   const clock = fakeClock();
   const over = new AbortController();
-  const cursors: (string | undefined)[] = [];
+  const cursors: string[] = [];
   const webhooks: WebhookEvents = {
-    watch: (_filter, { cursor, signal }) => {
+    watchEvents: ({ cursor = '' }, { signal } = {}) => {
       cursors.push(cursor);
-      return (watches[cursors.length - 1] ?? watches.at(-1)!)(cursor, signal);
+      return (watches[cursors.length - 1] ?? watches.at(-1)!)(cursor, signal!);
     },
   };
   const messages = followEvents(
@@ -51,12 +54,12 @@ test('a stream that says nothing for 45 seconds is left, and followed from its l
   expect((await messages.next()).value).toEqual(at('evt_1'));
   const next = messages.next();
   await clock.advance(44_999);
-  expect(cursors).toEqual([undefined]);
+  expect(cursors).toEqual(['']);
   await clock.advance(1);
   await clock.advance(200);
 
   expect((await next).value).toEqual(at('evt_2'));
-  expect([cursors, isLeft]).toEqual([[undefined, 'evt_1'], true]);
+  expect([cursors, isLeft]).toEqual([['', 'evt_1'], true]);
 });
 
 test('the time that a reader takes is no silence', async () => {

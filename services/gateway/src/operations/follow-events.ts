@@ -2,7 +2,9 @@ import type { Clock } from '@reelgate/platform/clock';
 import { NOT_AWAITED } from '@reelgate/platform/clock';
 import { isProblem } from '@reelgate/platform/problem';
 import type { ProblemKind } from '@reelgate/platform/problem';
-import type { EventFilter, EventMessage, WebhookEvents } from '../clients/webhooks-client.ts';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { WatchEventsRequestSchema, WatchEventsResponse } from '@reelgate/proto/tasks/v1/webhook_service';
+import type { WebhookEvents } from '../clients/webhooks-client.ts';
 
 const PAUSE_MS_MIN = 200;
 const PAUSE_MS_MAX = 5000;
@@ -24,7 +26,7 @@ export interface FollowDeps {
 }
 
 export interface FollowOptions {
-  readonly filter: EventFilter;
+  readonly filter: MessageInitShape<typeof WatchEventsRequestSchema>;
   /** The cursor after which the events begin; undefined if they begin now. */
   readonly cursor: string | undefined;
   readonly requestId: string;
@@ -40,7 +42,7 @@ export interface FollowOptions {
 export async function* followEvents(
   { webhooks, clock }: FollowDeps,
   { filter, requestId, over, ...from }: FollowOptions,
-): AsyncGenerator<EventMessage, void> {
+): AsyncGenerator<WatchEventsResponse, void> {
   let { cursor } = from;
   let pauseMs = PAUSE_MS_MIN;
   let hasBegun = false;
@@ -48,7 +50,10 @@ export async function* followEvents(
     const ending = new AbortController();
     const signal = AbortSignal.any([over, ending.signal]);
     try {
-      for await (const message of readUntilSilent(webhooks.watch(filter, { cursor, signal, requestId }), clock)) {
+      for await (const message of readUntilSilent(
+        webhooks.watchEvents({ ...filter, cursor: cursor ?? '' }, { signal, requestId }),
+        clock,
+      )) {
         hasBegun = true;
         pauseMs = PAUSE_MS_MIN;
         ({ cursor } = message);

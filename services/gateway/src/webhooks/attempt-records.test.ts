@@ -4,45 +4,33 @@ import { Problem } from '@reelgate/platform/problem';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { unavailable } from '../../testing/a-webhook-fixture.ts';
-import type { DeliveryAttempt, ReceiverRecord } from '../clients/webhook-work-client.ts';
+import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { MadeWebhookAttemptSchema, WebhookReceiverRecordSchema } from '@reelgate/proto/tasks/v1/webhook_service';
+import type { MadeWebhookAttempt, WebhookReceiverRecord } from '@reelgate/proto/tasks/v1/webhook_service';
 import { openAttemptRecords } from './attempt-records.ts';
 import type { AttemptRecords } from './attempt-records.ts';
 
-const attempt = (deliveryId: string): DeliveryAttempt => ({
-  deliveryId,
-  number: 1,
-  at: 0,
-  durationMs: 5,
-  status: 200,
-  error: '',
-  requestHeaders: {},
-  answerHead: '',
-  retryAfterMs: 0,
-  circuit: 0,
-});
-const aRecord = (over: Partial<ReceiverRecord> = {}): ReceiverRecord => ({
-  receiverId: 'whe_1',
-  lease: 'lease_1',
-  attempts: [],
-  returned: false,
-  ...over,
-});
+const attempt = (deliveryId: string): MadeWebhookAttempt => create(MadeWebhookAttemptSchema, { deliveryId });
+type RecordInit = Exclude<MessageInitShape<typeof WebhookReceiverRecordSchema>, WebhookReceiverRecord>;
+const aRecord = (over: RecordInit = {}): WebhookReceiverRecord =>
+  create(WebhookReceiverRecordSchema, { receiverId: 'whe_1', lease: 'lease_1', ...over });
 const refusal = (): Problem => new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'is too long' });
 
 interface World {
   readonly clock: FakeClock;
   readonly records: AttemptRecords;
   /** The requests, refused ones included. */
-  readonly requests: (readonly ReceiverRecord[])[];
+  readonly requests: (readonly WebhookReceiverRecord[])[];
 }
 
 /** Each request is answered by the next of these; what follows is taken. */
-function opened(...answers: readonly ((request: readonly ReceiverRecord[]) => readonly string[])[]): World {
+function opened(...answers: readonly ((request: readonly WebhookReceiverRecord[]) => readonly string[])[]): World {
   const clock = fakeClock();
-  const requests: (readonly ReceiverRecord[])[] = [];
-  const record = async (request: readonly ReceiverRecord[]): Promise<readonly string[]> =>
+  const requests: (readonly WebhookReceiverRecord[])[] = [];
+  const record = async (request: readonly WebhookReceiverRecord[]): Promise<readonly string[]> =>
     answers[requests.push(request) - 1]?.(request) ?? [];
-  return { clock, requests, records: openAttemptRecords({ work: { record }, clock, log: silentLog }) };
+  return { clock, requests, records: openAttemptRecords({ record, clock, log: silentLog }) };
 }
 const fails = (): never => {
   throw unavailable();
@@ -89,13 +77,13 @@ describe('records', () => {
 
   test('that come while a request is under way follow it', async () => {
     const { promise, resolve } = Promise.withResolvers<readonly string[]>();
-    const requests: (readonly ReceiverRecord[])[] = [];
+    const requests: (readonly WebhookReceiverRecord[])[] = [];
     const clock = fakeClock();
-    const record = (request: readonly ReceiverRecord[]): Promise<readonly string[]> => {
+    const record = (request: readonly WebhookReceiverRecord[]): Promise<readonly string[]> => {
       requests.push(request);
       return promise;
     };
-    const records = openAttemptRecords({ work: { record }, clock, log: silentLog });
+    const records = openAttemptRecords({ record, clock, log: silentLog });
     void records.add(aRecord({ attempts: [attempt('a')] }));
     await clock.advance(25);
     void records.add(aRecord({ returned: true }));
@@ -150,7 +138,7 @@ describe('records', () => {
   });
 
   test('of others are written if one is refused', async () => {
-    const refuseSecond = (request: readonly ReceiverRecord[]): readonly string[] => {
+    const refuseSecond = (request: readonly WebhookReceiverRecord[]): readonly string[] => {
       if (request.some(({ receiverId }) => receiverId === 'whe_2')) throw refusal();
       return [];
     };

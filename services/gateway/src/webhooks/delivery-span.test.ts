@@ -4,18 +4,17 @@ import { currentRequestId, currentTraceId } from '@reelgate/platform/request-con
 import { keepingTracing } from '@reelgate/platform/testing/keeping-tracing';
 import { untilAfter } from '@reelgate/platform/testing/until';
 import { aWebhookFixture, anAnswer, unavailable } from '../../testing/a-webhook-fixture.ts';
-import type { Receiver } from '../../testing/a-webhook-fixture.ts';
-import type { DeliveryOrigin } from '../clients/webhook-work-client.ts';
+import type { DeliveryInit, Receiver } from '../../testing/a-webhook-fixture.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CARRIER = `00-${TRACE}-00f067aa0ba902b7-01`;
 const RECORDED = { requestId: 'req-1', trace: CARRIER };
-const REFUSES: Receiver = async () => anAnswer({ status: 503 });
-const HANGS: Receiver = async () => anAnswer({ status: 0, fault: 'timeout' });
-const TAKES: Receiver = async () => anAnswer({ status: 204 });
+const REFUSES: Receiver = async () => anAnswer({ statusCode: 503 });
+const HANGS: Receiver = async () => anAnswer({ statusCode: 0, fault: 'timeout' });
+const TAKES: Receiver = async () => anAnswer({ statusCode: 204 });
 
 /** Delivers one event, and returns its spans and its lines in the log. */
-async function deliver(origin: Partial<DeliveryOrigin>, receiver: Receiver = TAKES) {
+async function deliver(origin: DeliveryInit, receiver: Receiver = TAKES) {
   const world = aWebhookFixture();
   const { tracing, spans } = keepingTracing({ creates: 0, calls: 0, reads: 0 });
   const lines: object[] = [];

@@ -9,16 +9,15 @@ import type { Job } from '@reelgate/proto/tasks/v1/job';
 import { FinishJobRequestSchema } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
-import { EventSchema } from '@reelgate/proto/tasks/v1/webhook';
+import { EventSchema, WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import type { Event } from '@reelgate/proto/tasks/v1/webhook';
 import { TASK_ID, aCompletedTask, aTask } from '../../testing/a-task.ts';
 import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import { call } from '../../testing/http-call.ts';
-import { fromWireEvent } from '../clients/client-event.ts';
 import { newLinkSigner } from '../http/signed-links.ts';
 import { eventBodies, shareBodies } from './event-body.ts';
-import type { EventBody, Payload, BodyBytes } from './event-body.ts';
+import type { EventBody, BodyBytes } from './event-body.ts';
 import { anEvent } from '../../testing/a-webhook-fixture.ts';
 
 const FAILED_ID = 'task_0123456789abcdefghjkmnpqrt';
@@ -36,19 +35,17 @@ afterAll(() => under.stop());
 
 type EventInit = Exclude<MessageInitShape<typeof EventSchema>, Event>;
 
-const bodyOf = (over: EventInit, payload: Payload): Promise<string> =>
+const bodyOf = (over: EventInit, payload: 'THIN' | 'FULL'): Promise<string> =>
   eventBody(
-    fromWireEvent(
-      create(EventSchema, {
-        id: 'evt_1',
-        accountId: 'demo',
-        type: 'video.completed',
-        subjectId: TASK_ID,
-        createdAt: timestampFromMs(1_767_225_690_999),
-        ...over,
-      }),
-    ),
-    payload,
+    create(EventSchema, {
+      id: 'evt_1',
+      accountId: 'demo',
+      type: 'video.completed',
+      subjectId: TASK_ID,
+      createdAt: timestampFromMs(1_767_225_690_999),
+      ...over,
+    }),
+    WebhookPayload[payload],
   );
 const THIN = `{"object":"event","id":"evt_1","type":"video.completed","created_at":1767225690,"data":{"id":"${TASK_ID}"}}`;
 
@@ -80,17 +77,17 @@ const jobEvent = (job: Job): EventInit => ({
 
 describe('a thin body', () => {
   test('names the event and what it is about', async () => {
-    expect(await bodyOf({}, 'thin')).toBe(THIN);
+    expect(await bodyOf({}, 'THIN')).toBe(THIN);
   });
 
   test('has nothing of a subject that the event carries', async () => {
-    expect(await bodyOf({ subject: { case: 'task', value: aCompletedTask() } }, 'thin')).toBe(THIN);
+    expect(await bodyOf({ subject: { case: 'task', value: aCompletedTask() } }, 'THIN')).toBe(THIN);
   });
 
   test('has the further members of the event', async () => {
     const dataJson = '{"currency":"USD","available":"1.23","last_credit":"20.00"}';
 
-    expect(await bodyOf({ type: 'balance.low', subjectId: 'demo', dataJson }, 'thin')).toBe(
+    expect(await bodyOf({ type: 'balance.low', subjectId: 'demo', dataJson }, 'THIN')).toBe(
       '{"object":"event","id":"evt_1","type":"balance.low","created_at":1767225690,' +
         '"data":{"id":"demo","currency":"USD","available":"1.23","last_credit":"20.00"}}',
     );
@@ -107,7 +104,7 @@ describe('a full body', () => {
   ])('has the bytes of the status read of %s', async (_what, task) => {
     under.tasks.tasks.set(`demo/${task.id}`, task);
 
-    const body = await bodyOf({ subjectId: task.id, subject: { case: 'task', value: task } }, 'full');
+    const body = await bodyOf({ subjectId: task.id, subject: { case: 'task', value: task } }, 'FULL');
 
     const read = await statusRead(`/v1/videos/${task.id}`);
     expect(body).toBe(THIN.replace(TASK_ID, task.id).replace('}}', `,"task":${read}}}`));
@@ -119,7 +116,7 @@ describe('a full body', () => {
     ['text', JobEncoding.TEXT, Buffer.from('line 1\n"line" 2 ü')],
     ['other bytes', JobEncoding.BASE64, Buffer.from([0, 255, 254, 7])],
   ])('has the bytes of the read of a call with %s', async (_what, encoding, bytes) => {
-    const body = await bodyOf(jobEvent(endedJob(encoding, bytes)), 'full');
+    const body = await bodyOf(jobEvent(endedJob(encoding, bytes)), 'FULL');
 
     const read = await statusRead(`/get-async?id=${JOB_ID}`);
     expect(body).toBe(
@@ -132,7 +129,7 @@ describe('a full body', () => {
   test('has the result of a call that is kept as an object', async () => {
     under.media.kept.set('prv_1', { accountId: 'demo', bytes: Buffer.from('[1]'), keepMs: 1 });
 
-    const body = await bodyOf(jobEvent(jobWith('prv_1')), 'full');
+    const body = await bodyOf(jobEvent(jobWith('prv_1')), 'FULL');
 
     expect(JSON.parse(body)).toMatchObject({ data: { job: { result: [1] } } });
   });
@@ -144,7 +141,7 @@ describe('a full body', () => {
     ['a result that is above the bound once it is escaped', jobEvent(jobWith(Buffer.alloc(LIMIT / 2, '"')))],
     ['a result that fits the bound only without its event', jobEvent(jobWith(Buffer.alloc(LIMIT - 150, 'a')))],
   ])('is thin for %s', async (_what, event) => {
-    expect(await bodyOf(event, 'full')).toBe(await bodyOf(event, 'thin'));
+    expect(await bodyOf(event, 'FULL')).toBe(await bodyOf(event, 'THIN'));
   });
 });
 
@@ -168,7 +165,7 @@ function jobWith(body: Buffer | string): Job {
 function counted(textOf: (id: string) => string): { readonly bodyOf: BodyBytes; readonly built: string[] } {
   const built: string[] = [];
   const bodyOf = shareBodies(async ({ id }, payload) => {
-    built.push(`${id} ${payload}`);
+    built.push(`${id} ${WebhookPayload[payload]}`);
     return textOf(id);
   });
   return { bodyOf, built };
@@ -178,17 +175,18 @@ test('a body is built once for all receivers of a lease, for each payload', asyn
   const { bodyOf, built } = counted((id) => `ü ${id}`);
   const [one, two] = [anEvent({ id: 'evt_1' }), anEvent({ id: 'evt_2' })];
 
-  expect(await bodyOf(one, 'thin')).toEqual(Buffer.from('ü evt_1'));
-  for (const event of [one, two, one, two]) await bodyOf(event, 'thin');
-  await bodyOf(one, 'full');
+  expect(await bodyOf(one, WebhookPayload.THIN)).toEqual(Buffer.from('ü evt_1'));
+  for (const event of [one, two, one, two]) await bodyOf(event, WebhookPayload.THIN);
+  await bodyOf(one, WebhookPayload.FULL);
 
-  expect(built).toEqual(['evt_1 thin', 'evt_2 thin', 'evt_1 full']);
+  expect(built).toEqual(['evt_1 THIN', 'evt_2 THIN', 'evt_1 FULL']);
 });
 
 test('a large body is not kept', async () => {
   const { bodyOf, built } = counted(() => 'a'.repeat(9000));
 
-  for (let receiver = 0; receiver < 3; receiver += 1) expect((await bodyOf(anEvent(), 'full')).length).toBe(9000);
+  for (let receiver = 0; receiver < 3; receiver += 1)
+    expect((await bodyOf(anEvent(), WebhookPayload.FULL)).length).toBe(9000);
 
   expect(built).toHaveLength(3);
 });

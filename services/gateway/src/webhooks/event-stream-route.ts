@@ -1,3 +1,4 @@
+import { WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import { listTokenAndMakers } from '../clients/billing-client.ts';
 import { readOwn } from '../domain/read-own.ts';
 import { followEvents } from '../operations/follow-events.ts';
@@ -71,7 +72,8 @@ async function streamEvents(parts: EventStreamParts, exchange: Exchange, query: 
     },
   });
   const { types, subjectId, payload, cursor, cursorField } = query;
-  const filter = { accountId: requirePrincipal(exchange).accountId, types, subjectId, payload };
+  const { accountId } = requirePrincipal(exchange);
+  const filter = { accountId, types, subjectId, withSubject: payload === WebhookPayload.FULL };
   const blocks = messageBlocks({
     messages: followEvents(parts, { filter, cursor, requestId, over }),
     clock,

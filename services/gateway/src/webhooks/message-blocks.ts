@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { NOT_AWAITED } from '@reelgate/platform/clock';
-import type { ClientEvent } from '../clients/client-event.ts';
-import type { EventMessage } from '../clients/webhooks-client.ts';
+import type { Event } from '@reelgate/proto/tasks/v1/webhook';
+import type { WatchEventsResponse } from '@reelgate/proto/tasks/v1/webhook_service';
 
 /** Maximum time in which a client gets nothing. */
 const HEARTBEAT_MS = 15_000;
@@ -9,11 +9,11 @@ const HEARTBEAT_MS = 15_000;
 const REFUSAL_MS_MAX = 1000;
 
 export interface MessageBlocksOptions {
-  readonly messages: AsyncGenerator<EventMessage, void>;
+  readonly messages: AsyncGenerator<WatchEventsResponse, void>;
   readonly clock: Clock;
   /** The cursor at which the client's last stream ended; undefined if the client names none. */
   readonly cursor: string | undefined;
-  readonly encodeBody: (event: ClientEvent) => Promise<string>;
+  readonly encodeBody: (event: Event) => Promise<string>;
 }
 
 /**
@@ -53,7 +53,7 @@ export async function* messageBlocks({
 }
 
 /** A reader that ends early leaves a read behind, which may fail. */
-function requestNext(messages: AsyncGenerator<EventMessage, void>): ReturnType<typeof messages.next> {
+function requestNext(messages: AsyncGenerator<WatchEventsResponse, void>): ReturnType<typeof messages.next> {
   const next = messages.next();
   next.catch(() => undefined);
   return next;

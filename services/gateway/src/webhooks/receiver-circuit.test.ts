@@ -1,16 +1,17 @@
 import { expect, test } from '@jest/globals';
-import { openCircuit } from './receiver-circuit.ts';
+import { aLeasedReceiver, aMadeAttempt } from '../../testing/a-webhook-fixture.ts';
+import { openCircuit } from './serve-receiver.ts';
 
 const FAILED = 'status';
 
 /** The attempts that a receiver gets that fails each of them, all that may be under way ending together. */
 function countAttempts(failures: number): number {
-  const circuit = openCircuit({ failures, circuit: 0 });
+  const circuit = openCircuit(aLeasedReceiver({ failures }));
   let attempts = 0;
   for (let together = circuit.concurrency(); together > 0; together = circuit.concurrency()) {
     const begun = circuit.count();
     attempts += together;
-    for (let index = 0; index < together; index += 1) circuit.note({ error: FAILED, circuit: begun });
+    for (let index = 0; index < together; index += 1) circuit.note(aMadeAttempt(FAILED, begun));
   }
   return attempts;
 }
@@ -28,9 +29,9 @@ test.each([
 });
 
 test('a success lets four attempts be under way again', () => {
-  const circuit = openCircuit({ failures: 5, circuit: 30 });
+  const circuit = openCircuit(aLeasedReceiver({ failures: 5, circuit: 30n }));
   expect(circuit.concurrency()).toBe(1);
-  circuit.note({ error: '', circuit: 30 });
+  circuit.note(aMadeAttempt('', 30n));
 
-  expect([circuit.concurrency(), circuit.count()]).toEqual([4, 31]);
+  expect([circuit.concurrency(), circuit.count()]).toEqual([4, 31n]);
 });

@@ -1,27 +1,41 @@
 import { describe, expect, test } from '@jest/globals';
+import { create } from '@bufbuild/protobuf';
 import { Problem } from '@reelgate/platform/problem';
 import { until, untilAfter } from '@reelgate/platform/testing/until';
+import {
+  LeaseWebhookReceiversResponseSchema,
+  LeasedWebhookReceiverSchema,
+} from '@reelgate/proto/tasks/v1/webhook_service';
 import { LEASE_MS, aWebhookFixture, anAnswer, unavailable } from '../../testing/a-webhook-fixture.ts';
 import type { WebhookFixture } from '../../testing/a-webhook-fixture.ts';
+import { hideSecrets } from './receiver-pool.ts';
 import type { LeasedPool } from '../operations/leased-pool.ts';
 
-const FAILED = anAnswer({ status: 500, answerHead: 'no' });
-const HANGS = anAnswer({ status: 0, fault: 'timeout', durationMs: 15_000 });
+const FAILED = anAnswer({ statusCode: 500, answerHead: Buffer.from('no') });
+const HANGS = anAnswer({ statusCode: 0, fault: 'timeout', durationMs: 15_000n });
 
 const isDone =
   ({ work }: WebhookFixture) =>
   (): boolean =>
     work.due() === 0;
-const outcomes = ({ work }: WebhookFixture, receiver: string): string[] =>
-  work.recorded.filter(({ deliveryId }) => deliveryId.startsWith(`${receiver}-`)).map(({ error }) => error);
+const outcomes = ({ work }: WebhookFixture, receiver: string): (string | undefined)[] =>
+  work.recorded.filter(({ deliveryId }) => deliveryId.startsWith(`${receiver}-`)).map(({ attempt }) => attempt?.error);
 
 /** Leases what is due once, and nothing later. */
-function once({ work }: WebhookFixture): WebhookFixture['work']['lease'] {
-  return async (limit) => (work.leases === 0 ? work.lease(limit) : { receivers: [], leaseMs: LEASE_MS, restMs: 0 });
+function once({ work }: WebhookFixture): WebhookFixture['work']['client'] {
+  const { leaseWebhookReceivers: lease } = work.client;
+  const none = create(LeaseWebhookReceiversResponseSchema, { leaseMs: LEASE_MS });
+  return { ...work.client, leaseWebhookReceivers: async (request) => (work.leases === 0 ? lease(request) : none) };
 }
 
 /** Waits for nothing that runs, and needs no time. */
 const cutOff = (pool: LeasedPool): Promise<void> => pool.stop(AbortSignal.abort());
+
+test('the secrets of a leased receiver print nothing', () => {
+  const { secrets } = hideSecrets(create(LeasedWebhookReceiverSchema, { secrets: ['whsec_AQ=='] }));
+
+  expect([secrets.map((secret) => secret.reveal()), JSON.stringify(secrets)]).toEqual([['whsec_AQ=='], '["***"]']);
+});
 
 describe('a pool of workers', () => {
   test('delivers all that is due, with no more receivers at one time than it has workers', async () => {
@@ -96,12 +110,12 @@ describe('a pool of workers', () => {
     world.work.queue('one', 1);
     let failures = 1;
     const pool = world.start({
-      work: {
-        ...world.work,
-        lease: async (limit) => {
+      webhooks: {
+        ...world.work.client,
+        leaseWebhookReceivers: async (request) => {
           failures -= 1;
           if (failures >= 0) throw unavailable();
-          return world.work.lease(limit);
+          return world.work.client.leaseWebhookReceivers(request);
         },
       },
     });
@@ -134,7 +148,7 @@ describe('a lease', () => {
     const world = aWebhookFixture();
     world.sender.receivers.set('fails', async () => FAILED);
     world.work.queue('fails', 32);
-    const pool = world.start({ work: { ...world.work, lease: once(world) } });
+    const pool = world.start({ webhooks: once(world) });
     await untilAfter(world.clock, () => world.work.returned.length === 1);
     await cutOff(pool);
 
@@ -161,7 +175,7 @@ describe('a lease', () => {
     const world = aWebhookFixture();
     world.sender.receivers.set('slow', world.after(13_000));
     world.work.queue('slow', 32);
-    const pool = world.start({ work: { ...world.work, lease: once(world) } });
+    const pool = world.start({ webhooks: once(world) });
     await until(() => world.sender.running('slow') === 4);
     for (let second = 0; second < 60; second += 1) await world.clock.advance(1000);
     await cutOff(pool);
@@ -174,7 +188,7 @@ describe('a lease', () => {
     const world = aWebhookFixture();
     world.sender.receivers.set('slow', world.after(13_000));
     world.work.queue('slow', 4);
-    const pool = world.start({ work: { ...world.work, lease: once(world) } });
+    const pool = world.start({ webhooks: once(world) });
     await until(() => world.sender.running('slow') === 4);
     for (let second = 0; second < 14; second += 1) await world.clock.advance(1000);
     await untilAfter(world.clock, () => pool.running() === 0);
@@ -192,10 +206,10 @@ describe('a lease', () => {
     const world = aWebhookFixture();
     world.sender.receivers.set('slow', world.after(4000));
     world.work.queue('slow', 32);
-    const renew = async (): Promise<never> => {
+    const renewWebhookLeases = async (): Promise<never> => {
       throw unavailable();
     };
-    const pool = world.start({ work: { ...world.work, renew, lease: once(world) } });
+    const pool = world.start({ webhooks: { ...once(world), renewWebhookLeases } });
     await until(() => world.sender.running('slow') === 4);
     for (let second = 0; second < 30; second += 1) await world.clock.advance(1000);
     await cutOff(pool);
@@ -210,17 +224,21 @@ describe('a lease', () => {
     world.work.queue('slow', 1);
     let isAway = true;
     const order: string[] = [];
-    const renew: WebhookFixture['work']['renew'] = async (leases) => {
-      if (isAway) throw unavailable();
-      order.push(...leases.map(({ receiverId }) => `renew ${receiverId}`));
-      return world.work.renew(leases);
+    const { client } = world.work;
+    const webhooks: typeof client = {
+      ...client,
+      renewWebhookLeases: async (request) => {
+        if (isAway) throw unavailable();
+        order.push(...(request.leases ?? []).map(({ receiverId }) => `renew ${receiverId}`));
+        return client.renewWebhookLeases(request);
+      },
+      leaseWebhookReceivers: async (request) => {
+        if (isAway && world.work.leases > 0) throw unavailable();
+        if (world.work.leases > 0) order.push('lease');
+        return client.leaseWebhookReceivers(request);
+      },
     };
-    const lease: WebhookFixture['work']['lease'] = async (limit) => {
-      if (isAway && world.work.leases > 0) throw unavailable();
-      if (world.work.leases > 0) order.push('lease');
-      return world.work.lease(limit);
-    };
-    const pool = world.start({ work: { ...world.work, renew, lease } });
+    const pool = world.start({ webhooks });
     await until(() => world.sender.running('slow') === 1);
     for (let second = 0; second < 11; second += 1) await world.clock.advance(1000);
     isAway = false;
@@ -237,7 +255,7 @@ describe('a lease', () => {
     const world = aWebhookFixture();
     world.sender.receivers.set('slow', world.after(100));
     world.work.queue('slow', 32);
-    const pool = world.start({ work: { ...world.work, lease: once(world) } });
+    const pool = world.start({ webhooks: once(world) });
     await until(() => world.sender.running('slow') === 4);
     world.work.expire();
     await untilAfter(world.clock, () => pool.running() === 0);
@@ -341,11 +359,12 @@ describe('a pool that stops', () => {
     const world = aWebhookFixture();
     const { promise, resolve } = Promise.withResolvers<undefined>();
     world.work.queue('late', 3);
-    const lease = async (limit: number) => {
+    const { client } = world.work;
+    const leaseWebhookReceivers: typeof client.leaseWebhookReceivers = async (request) => {
       await promise;
-      return world.work.lease(limit);
+      return client.leaseWebhookReceivers(request);
     };
-    const pool = world.start({ work: { ...world.work, lease } });
+    const pool = world.start({ webhooks: { ...client, leaseWebhookReceivers } });
     const stopped = pool.stop();
     resolve(undefined);
     await untilAfter(world.clock, () => world.work.returned.length === 1);

@@ -1,13 +1,17 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import type { Tracing } from '@reelgate/platform/trace/trace';
-import type { WebhookSender } from '../clients/webhook-sender.ts';
-import type { WebhookWork } from '../clients/webhook-work-client.ts';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { Secret } from '@reelgate/platform/secret';
+import type { LeasedWebhookReceiver, WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
+import { withDeadline } from '../clients/caller.ts';
+import type { SenderClient } from '../clients/gateway-clients.ts';
 import { startLeasedPool } from '../operations/leased-pool.ts';
 import type { LeasedPool } from '../operations/leased-pool.ts';
 import { openAttemptRecords } from './attempt-records.ts';
 import { shareBodies } from './event-body.ts';
 import type { EventBody } from './event-body.ts';
+import type { LeasedReceiver } from './make-attempt.ts';
 import { serveReceiver } from './serve-receiver.ts';
 import type { ReceiverWork } from './serve-receiver.ts';
 
@@ -19,9 +23,11 @@ const LEASE_MAX = 64;
 const BEGIN_MS = 40_000;
 
 export interface ReceiverPoolOptions {
-  readonly work: WebhookWork;
-  readonly sender: WebhookSender;
+  readonly webhooks: Client<typeof WebhookService>;
+  readonly sender: SenderClient;
   readonly eventBody: EventBody;
+  /** Names this process, by a name that it drew at its start. */
+  readonly worker: string;
   /** Maximum number of receivers that are served at once. */
   readonly workers: number;
   /** Maximum wait of a stop for running attempts, in milliseconds. */
@@ -36,8 +42,12 @@ export interface ReceiverPoolOptions {
  * Attempts that are recorded when a stop is over are never sent again.
  */
 export function startReceiverPool(options: ReceiverPoolOptions): LeasedPool {
-  const { work, sender, eventBody, workers, drainMs, clock, log, tracing } = options;
-  const records = openAttemptRecords({ work, clock, log });
+  const { webhooks, sender, eventBody, worker, workers, drainMs, clock, log, tracing } = options;
+  const records = openAttemptRecords({
+    record: async (made) => (await webhooks.recordWebhookAttempts({ records: made }, withDeadline({}))).lostReceiverIds,
+    clock,
+    log,
+  });
   return startLeasedPool<ReceiverWork>({
     name: 'webhook deliveries',
     workers,
@@ -48,19 +58,30 @@ export function startReceiverPool(options: ReceiverPoolOptions): LeasedPool {
     log,
     lease: async (limit) => {
       const beginUntil = clock.now() + BEGIN_MS;
-      const { receivers, leaseMs, restMs } = await work.lease(limit);
+      const { receivers, leaseMs, restMs } = await webhooks.leaseWebhookReceivers({ worker, limit }, withDeadline({}));
       const encodeBody = shareBodies(eventBody);
       // with fewer than it asked for, there are no more
-      const next = receivers.length < limit ? { dueAt: clock.now() + restMs } : receivers.length;
-      return { work: receivers.map((receiver) => ({ receiver, beginUntil, encodeBody })), leaseMs, next };
+      const next = receivers.length < limit ? { dueAt: clock.now() + Number(restMs) } : receivers.length;
+      const work = receivers.map((receiver) => ({ receiver: hideSecrets(receiver), beginUntil, encodeBody }));
+      return { work, leaseMs: Number(leaseMs), next };
     },
     renew: async (served) => {
-      const lost = new Set(await work.renew(served.map(({ receiver: { id, lease } }) => ({ receiverId: id, lease }))));
-      return served.filter(({ receiver }) => lost.has(receiver.id));
+      const leases = served.map(({ receiver: { receiverId, lease } }) => ({ receiverId, lease }));
+      const lost = new Set((await webhooks.renewWebhookLeases({ leases }, withDeadline({}))).lostReceiverIds);
+      return served.filter(({ receiver }) => lost.has(receiver.receiverId));
     },
     run: (session, held) => serveReceiver({ sender, records, clock, log, tracing }, { ...session, held }),
     onCutOff: () => {
       records.stop();
     },
   });
+}
+
+/** Returns a receiver whose secrets no log prints. A delivery without its event is left out. */
+export function hideSecrets({ secrets, deliveries, ...receiver }: LeasedWebhookReceiver): LeasedReceiver {
+  return {
+    ...receiver,
+    secrets: secrets.map((secret) => new Secret(secret)),
+    deliveries: deliveries.flatMap(({ event, ...due }) => (event === undefined ? [] : [{ ...due, event }])),
+  };
 }

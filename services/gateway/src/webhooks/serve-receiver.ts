@@ -3,22 +3,26 @@ import type { Log } from '@reelgate/platform/log';
 import { isProblem, readErrorType } from '@reelgate/platform/problem';
 import { inRequest, inTrace } from '@reelgate/platform/request-context';
 import type { Tracing } from '@reelgate/platform/trace/trace';
-import type { WebhookSender } from '../clients/webhook-sender.ts';
-import type { DueDelivery, LeasedReceiver, DeliveryAttempt } from '../clients/webhook-work-client.ts';
+import { create } from '@bufbuild/protobuf';
+import { WebhookReceiverRecordSchema } from '@reelgate/proto/tasks/v1/webhook_service';
+import type { SenderClient } from '../clients/gateway-clients.ts';
 import type { HeldLease } from '../operations/leased-pool.ts';
 import type { AttemptRecords } from './attempt-records.ts';
-import { beginDelivery, deliveryFields, endDelivery } from './delivery-span.ts';
-import { makeAttempt, newUnsentAttempt } from './make-attempt.ts';
-import { openCircuit } from './receiver-circuit.ts';
+import { beginDelivery, deliveryFields, endDelivery, makeAttempt, newUnsentAttempt } from './make-attempt.ts';
+import type { DueDelivery, LeasedReceiver, MadeAttempt } from './make-attempt.ts';
 import type { BodyBytes } from './event-body.ts';
 
 const PAUSE_FIRST_MS = 500;
 const PAUSE_MAX_MS = 8000;
+/** The attempts to one receiver that are under way at once. */
+const CONCURRENCY = 4;
+/** The tasks service then lets the receiver rest. */
+const FAILURES_MAX = 5;
 const DELIVERED = 'a webhook was delivered';
 const NOT_TAKEN = 'a receiver did not take a webhook';
 
 export interface ServeDeps {
-  readonly sender: WebhookSender;
+  readonly sender: SenderClient;
   readonly records: AttemptRecords;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,14 +45,15 @@ export interface ServeOptions extends ReceiverWork {
 export async function serveReceiver(deps: ServeDeps, options: ServeOptions): Promise<void> {
   const { records, clock } = deps;
   const { receiver, held, beginUntil } = options;
-  const { id: receiverId, lease, deliveries } = receiver;
+  const { receiverId, lease, deliveries } = receiver;
   const waiting = deliveries.values();
   const circuit = openCircuit(receiver);
   let areWritten = true;
   const mayBegin = (): boolean =>
     held.isHeld() && circuit.concurrency() > 0 && !held.stopping.aborted && clock.now() < beginUntil;
-  const record = async (attempts: readonly DeliveryAttempt[], returned: boolean): Promise<void> => {
-    if (await records.add({ receiverId, lease, attempts, returned })) return;
+  const record = async (attempts: MadeAttempt[], returned: boolean): Promise<void> => {
+    const done = create(WebhookReceiverRecordSchema, { receiverId, lease, attempts, returned });
+    if (await records.add(done)) return;
     areWritten = false;
     held.lose();
   };
@@ -80,17 +85,14 @@ export async function serveReceiver(deps: ServeDeps, options: ServeOptions): Pro
 function newAttempter(
   deps: ServeDeps,
   options: ServeOptions,
-  state: { readonly mayBegin: () => boolean; readonly count: () => number },
-): (delivery: DueDelivery) => Promise<DeliveryAttempt | undefined> {
+  state: { readonly mayBegin: () => boolean; readonly count: () => bigint },
+): (delivery: DueDelivery) => Promise<MadeAttempt | undefined> {
   const { clock, log } = deps;
   const { receiver, encodeBody, held } = options;
-  const attemptOnce = async (
-    delivery: DueDelivery,
-    isFirst: boolean,
-  ): Promise<DeliveryAttempt | 'later' | undefined> => {
+  const attemptOnce = async (delivery: DueDelivery, isFirst: boolean): Promise<MadeAttempt | 'later' | undefined> => {
     const at = clock.now();
     const circuit = state.count();
-    const about = { receiverId: receiver.id, ...deliveryFields(delivery) };
+    const about = { receiverId: receiver.receiverId, ...deliveryFields(delivery) };
     const span = beginDelivery(deps.tracing, receiver, delivery);
     return inTrace(span.traceId, async () => {
       try {
@@ -98,10 +100,8 @@ function newAttempter(
         if (!state.mayBegin()) return undefined;
         const made = await makeAttempt(deps, { receiver, delivery, body, circuit, signal: held.cutOff, span });
         endDelivery(span, made);
-        log.info(
-          { ...about, status: made.status, error: made.error, durationMs: made.durationMs },
-          made.error === '' ? DELIVERED : NOT_TAKEN,
-        );
+        const { statusCode: status, error, durationMs } = made.attempt;
+        log.info({ ...about, status, error, durationMs: Number(durationMs) }, error === '' ? DELIVERED : NOT_TAKEN);
         return made;
       } catch (error) {
         if (held.cutOff.aborted) return undefined;
@@ -113,7 +113,7 @@ function newAttempter(
     });
   };
   return (delivery) =>
-    inRequest(delivery.origin.requestId, async () => {
+    inRequest(delivery.requestId, async () => {
       for (let pause = PAUSE_FIRST_MS; state.mayBegin(); pause = Math.min(PAUSE_MAX_MS, 2 * pause)) {
         const made = await attemptOnce(delivery, pause === PAUSE_FIRST_MS);
         if (made !== 'later') return made;
@@ -126,4 +126,35 @@ function newAttempter(
 /** Reports whether a repeat can succeed. */
 function isTransient(error: unknown): boolean {
   return isProblem(error) && (error.kind === 'unavailable' || error.kind === 'exhausted');
+}
+
+/** The failures of a receiver in a row, over all its leases, counted as the tasks service counts them. */
+export interface ReceiverCircuit {
+  /** Grows with each failure that is counted, and with a success after failures. */
+  count(): bigint;
+  /** Returns the number of attempts that may be under way: one while the receiver fails, none once it is to rest. */
+  concurrency(): number;
+  note(made: MadeAttempt): void;
+}
+
+/** A receiver that rested gets one attempt as a trial. */
+export function openCircuit({ failures, circuit }: LeasedReceiver): ReceiverCircuit {
+  let count = circuit;
+  let isFailing = failures > 0;
+  let left = Math.max(1, FAILURES_MAX - failures);
+  return {
+    count: () => count,
+    concurrency: () => (left <= 0 ? 0 : isFailing ? 1 : CONCURRENCY),
+    note: ({ attempt: { error }, circuit: begun }) => {
+      if (error === '') {
+        if (isFailing) count += 1n;
+        isFailing = false;
+        left = FAILURES_MAX;
+      } else if (begun >= count) {
+        count = begun + 1n;
+        isFailing = true;
+        left -= 1;
+      }
+    },
+  };
 }

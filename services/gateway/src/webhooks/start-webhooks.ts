@@ -1,8 +1,6 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
-import { webhookSender } from '../clients/webhook-sender.ts';
-import { webhookWorkClient } from '../clients/webhook-work-client.ts';
 import { onDeliveriesDue } from '../events/subscriptions.ts';
 import type { EventBody } from './event-body.ts';
 import { startReceiverPool } from './receiver-pool.ts';
@@ -26,8 +24,9 @@ export async function startWebhooks(
   lifecycle: Lifecycle,
 ): Promise<LeasedPool> {
   const pool = startReceiverPool({
-    work: webhookWorkClient(clients.webhooks, newId('gateway')),
-    sender: webhookSender(clients.sender),
+    webhooks: clients.webhooks,
+    sender: clients.sender,
+    worker: newId('gateway'),
     eventBody,
     workers,
     drainMs,

@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { WebhookPayload } from '../clients/webhooks-client.ts';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
+import { EVENT_TYPES } from '../clients/webhooks-client.ts';
 import type { QueryParameter } from '../dialects/dialect.ts';
 import { invalid } from '../dialects/wire/body-validator.ts';
 import { readEnumValue } from '../dialects/wire/query-values.ts';
-import { EVENT_TYPES } from '../clients/client-event.ts';
 import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
 
-const PAYLOADS: Readonly<Record<WebhookPayload, WebhookPayload>> = { thin: 'thin', full: 'full' };
+const PAYLOADS = deriveValues(WebhookPayload);
 const HEADER = 'Last-Event-ID';
 const PARAMETER = 'last_event_id';
 const ID_PATTERN = '^[A-Za-z0-9_-]{0,64}$';
@@ -41,8 +42,9 @@ export const STREAM_PARAMETERS: readonly QueryParameter[] = [
 
 /** The events that a client asks for, and the start of its stream. */
 export interface StreamQuery {
-  readonly types: readonly string[];
-  readonly subjectId: string | undefined;
+  readonly types: string[];
+  /** The task or the job of the events, empty if all match. */
+  readonly subjectId: string;
   readonly payload: WebhookPayload;
   /** The cursor at which its last stream ended; undefined if the stream begins now. */
   readonly cursor: string | undefined;
@@ -54,14 +56,14 @@ export function readStreamQuery(query: URLSearchParams, headers: IncomingHttpHea
   const header = readId(headers['last-event-id'], HEADER, 'must be the id of an event of this stream');
   return {
     types: readTypes(query.get('types')),
-    subjectId: readId(query.get('task_id'), 'task_id', 'must be the id of a task or an asynchronous call'),
-    payload: readEnumValue(query, 'payload', PAYLOADS) ?? 'thin',
+    subjectId: readId(query.get('task_id'), 'task_id', 'must be the id of a task or an asynchronous call') ?? '',
+    payload: readEnumValue(query, 'payload', PAYLOADS) ?? WebhookPayload.THIN,
     cursor: header ?? readId(query.get(PARAMETER), PARAMETER, 'must be the id of an event of this stream'),
     cursorField: header === undefined ? PARAMETER : HEADER,
   };
 }
 
-function readTypes(text: string | null): readonly string[] {
+function readTypes(text: string | null): string[] {
   if (text === null || text === '') return [];
   const types = [...new Set(text.split(','))];
   if (types.every((type) => EVENT_TYPES.includes(type))) return types;

@@ -1,8 +1,8 @@
+import { EVENT_TYPES } from '../clients/webhooks-client.ts';
 import type { EndpointChange, EndpointSettings } from '../clients/webhooks-client.ts';
 import { objectSchema } from '../domain/schema.ts';
 import type { Schema } from '../domain/schema.ts';
 import { bodyValidator } from '../dialects/wire/body-validator.ts';
-import { EVENT_TYPES } from '../clients/client-event.ts';
 import { readExchangeBody } from '../http/bodies/read-body.ts';
 import type { BodyBounds } from '../http/bodies/read-body.ts';
 import type { Exchange } from '../http/http-exchange.ts';

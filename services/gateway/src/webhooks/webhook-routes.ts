@@ -1,6 +1,5 @@
-import { WIRE_STATES } from '../clients/webhooks-client.ts';
+import { EVENT_TYPES, WIRE_STATES } from '../clients/webhooks-client.ts';
 import { readEnumName } from '../dialects/wire/query-values.ts';
-import { EVENT_TYPES } from '../clients/client-event.ts';
 import type { Webhooks } from '../clients/webhooks-client.ts';
 import type { BodyBounds } from '../http/bodies/read-body.ts';
 import type { RouteEntry } from '../http/routes/route.ts';

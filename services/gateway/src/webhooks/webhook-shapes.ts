@@ -1,10 +1,9 @@
-import { timestampMs } from '@bufbuild/protobuf/wkt';
-import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { WebhookDeliveryState, WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from '@reelgate/proto/tasks/v1/webhook';
 import type { EndpointWithSecret } from '../clients/webhooks-client.ts';
 import { pageSchema } from '../dialects/wire/list-page.ts';
+import { toUnixSeconds } from '../dialects/wire/task-fields.ts';
 import { objectSchema } from '../domain/schema.ts';
 import type { Properties, TypeOf } from '../domain/schema.ts';
 import { EVENT_TYPE } from './webhook-bodies.ts';
@@ -128,14 +127,14 @@ export function encodeEndpoint(shown: WebhookEndpoint): Answers['endpoint'] {
     event_types: shown.eventTypes,
     payload: PAYLOADS[shown.payload] ?? 'thin',
     signing_secret_hint: shown.secretHint || null,
-    created_at: toUnixSecondsOrNull(shown.createdAt),
-    updated_at: toUnixSecondsOrNull(shown.updatedAt),
+    created_at: toUnixSeconds(shown.createdAt) ?? null,
+    updated_at: toUnixSeconds(shown.updatedAt) ?? null,
     status: shown.disabledAt === undefined ? 'enabled' : 'disabled',
     disabled_reason: shown.disabledReason || null,
-    disabled_at: toUnixSecondsOrNull(shown.disabledAt),
-    failing_since: toUnixSecondsOrNull(shown.failingSince),
-    last_success_at: toUnixSecondsOrNull(shown.lastSuccessAt),
-    last_failure_at: toUnixSecondsOrNull(shown.lastFailureAt),
+    disabled_at: toUnixSeconds(shown.disabledAt) ?? null,
+    failing_since: toUnixSeconds(shown.failingSince) ?? null,
+    last_success_at: toUnixSeconds(shown.lastSuccessAt) ?? null,
+    last_failure_at: toUnixSeconds(shown.lastFailureAt) ?? null,
   };
 }
 
@@ -161,24 +160,20 @@ export function encodeListedDelivery(shown: WebhookDelivery): TypeOf<typeof list
     attempt_count: shown.attemptCount,
     last_status_code: shown.lastStatusCode || null,
     last_error: shown.lastError || null,
-    created_at: toUnixSecondsOrNull(shown.createdAt),
-    next_attempt_at: toUnixSecondsOrNull(shown.nextAttemptAt),
-    ended_at: toUnixSecondsOrNull(shown.endedAt),
+    created_at: toUnixSeconds(shown.createdAt) ?? null,
+    next_attempt_at: toUnixSeconds(shown.nextAttemptAt) ?? null,
+    ended_at: toUnixSeconds(shown.endedAt) ?? null,
   };
 }
 
 function encodeAttempt(shown: WebhookAttempt): TypeOf<typeof attempt> {
   return {
     number: shown.number,
-    created_at: toUnixSecondsOrNull(shown.at),
+    created_at: toUnixSeconds(shown.at) ?? null,
     duration_ms: Number(shown.durationMs),
     status_code: shown.statusCode || null,
     error: shown.error || null,
     request_headers: shown.requestHeaders,
     response_head: shown.answerHead,
   };
-}
-
-function toUnixSecondsOrNull(time: Timestamp | undefined): number | null {
-  return time === undefined ? null : Math.floor(timestampMs(time) / 1000);
 }

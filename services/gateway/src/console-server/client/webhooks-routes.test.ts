@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { WebhookDeliveryState } from '@reelgate/proto/tasks/v1/webhook';
-import { EVENT_TYPES } from '../../clients/client-event.ts';
+import { EVENT_TYPES } from '../../clients/webhooks-client.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { signIn } from '../../../testing/signed-in.ts';

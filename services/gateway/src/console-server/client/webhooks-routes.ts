@@ -3,7 +3,7 @@ import type { DeliveryView, EndpointList, EndpointView } from '../../../console/
 import { WIRE_STATES } from '../../clients/webhooks-client.ts';
 import type { Webhooks } from '../../clients/webhooks-client.ts';
 import { readEnumName } from '../../dialects/wire/query-values.ts';
-import { EVENT_TYPES } from '../../clients/client-event.ts';
+import { EVENT_TYPES } from '../../clients/webhooks-client.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
