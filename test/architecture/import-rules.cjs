@@ -14,7 +14,7 @@ const readers = '^services/(tasks|billing)/src/(store|operations)/';
 /** The contracts that have read models. The enums of tasks, orders and the queue are members of their messages. */
 const readModels =
   '^proto/gen/reelgate/(access/v1/(act|service_event)|billing/v1/(account_service|billing_service|hold|money|price|usage_service)' +
-  '|tasks/v1/(operator_service|order|activity|queue|queue_service|task))_pb\\.';
+  '|tasks/v1/(operator_service|order|activity|batch|job|queue|queue_service|task|webhook|webhook_service))_pb\\.';
 /** The enums of the contracts, and the type of their words. */
 const enumTypes = '^proto/gen/reelgate/(billing|tasks)/|^services/platform/src/rpc/enum-words\\.ts$';
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });

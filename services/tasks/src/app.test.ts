@@ -31,7 +31,7 @@ import { startTasks } from './app.ts';
 import type { TasksPeers } from './app.ts';
 import type { TasksConfig } from './config.ts';
 import { tasksConfig } from './config.ts';
-import { toWireOrder } from './rpc/mapping-order.ts';
+import { toWireOrder } from './operations/reads/work-messages.ts';
 
 const UPSTREAM_ID = '424010985738629';
 const HOUR_MS = 3_600_000;

@@ -15,7 +15,7 @@ import type { Replica } from '../testing/open-replica.ts';
 import { anOrder } from '../testing/orders.ts';
 import { openScriptedUpstream } from './channels/adapter-contract/scripted-upstream.ts';
 import type { ScriptedUpstream } from './channels/adapter-contract/scripted-upstream.ts';
-import { toWireOrder } from './rpc/mapping-order.ts';
+import { toWireOrder } from './operations/reads/work-messages.ts';
 
 const PER_MINUTE = 10;
 const SECONDS_A_MINUTE = 60;

@@ -1,5 +1,6 @@
 import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
-import type { EveryField, WholeMessage } from '@reelgate/platform/rpc/service';
+import type { WholeMessage } from '@reelgate/platform/rpc/service';
+import type { EveryField } from '@reelgate/platform/rpc/whole-message';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Basis } from '@reelgate/proto/billing/v1/hold';

@@ -1,4 +1,5 @@
-import type { Client, EveryField } from '@reelgate/platform/rpc/service';
+import type { Client } from '@reelgate/platform/rpc/service';
+import type { EveryField } from '@reelgate/platform/rpc/whole-message';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import type { CreateTaskRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';

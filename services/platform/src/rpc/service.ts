@@ -50,13 +50,6 @@ export type WholeMessage<S extends DescMessage> = Exclude<MessageInitShape<S>, M
   readonly [K in keyof Omit<MessageShape<S>, keyof Message>]: unknown;
 };
 
-/**
- * Every field of a message, undefined where it is not set. A mapping that satisfies this type cannot leave out a field,
- * and its result is the message itself. On the path of each create, the function `create` is too slow, because it walks
- * through the descriptors.
- */
-export type EveryField<M extends Message> = { readonly [K in keyof Omit<M, '$unknown'>]-?: M[K] };
-
 /** A method throws a Problem to refuse a call. A stream that throws after some messages ends with that refusal. */
 type Method<D extends DescMethod> =
   D extends DescMethodUnary<infer I, infer O>

@@ -1,6 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { deriveValues } from '@reelgate/platform/rpc/enum-words';
-import type { CallOptions, Client, EveryField } from '@reelgate/platform/rpc/service';
+import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
+import type { EveryField } from '@reelgate/platform/rpc/whole-message';
 import type { BillingService, PlaceHoldRequest } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { TokenClass } from '@reelgate/proto/billing/v1/token_queue';

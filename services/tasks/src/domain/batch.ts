@@ -1,7 +1,3 @@
-import type { Job, JobCall } from './job.ts';
-import type { Order } from './order.ts';
-import type { Task } from './task.ts';
-
 /** `reading`: its file. `running`: its lines become tasks. `writing`: the files of its results. */
 export type BatchPhase = 'reading' | 'running' | 'writing' | 'ended';
 export type BatchOutcome = 'completed' | 'failed' | 'expired' | 'cancelled';
@@ -60,51 +56,6 @@ export interface Batch extends BatchOrigin {
   readonly writingAt: number | undefined;
   readonly cancellingAt: number | undefined;
   readonly endedAt: number | undefined;
-}
-
-/** A call of a synchronous route that a line sends later, as a job. */
-export interface BatchCall {
-  readonly call: JobCall;
-  /** True if a second call does no harm. */
-  readonly isRepeatable: boolean;
-}
-
-/** The order of a task, or a call that is sent later. */
-export type LineWork = OrderWork | BatchCall;
-
-export interface OrderWork {
-  readonly order: Order;
-  /** The client's names for fields of the order, where they differ. */
-  readonly names?: Readonly<Record<string, string>>;
-}
-
-/** A line as the reader of its file understood it. */
-export interface NewBatchLine {
-  /** From 1, as in the file. */
-  readonly number: number;
-  readonly customId: string;
-  readonly body: LineWork | { readonly fault: BatchFault };
-}
-
-/** A line without a task or a job: its create may have begun if it is `starting`. */
-export interface OpenLine {
-  readonly number: number;
-  readonly state: 'pending' | 'starting';
-  readonly work: LineWork;
-  /** Its part of the bound of the batch, once it is `starting`. */
-  readonly nanos: bigint;
-}
-
-/**
- * A line that has ended. A line with a failed call has its job and a fault. If task, job and fault are absent, its task
- * or its answer is no longer kept.
- */
-export interface EndedLine {
-  readonly number: number;
-  readonly customId: string;
-  readonly task: Task | undefined;
-  readonly job: Job | undefined;
-  readonly fault: BatchFault | undefined;
 }
 
 /** The lines that a file may have. */

@@ -1,31 +1,4 @@
-import type { Failure, State } from './task.ts';
-
-/** Bytes in the row, as base64, or the id of the private media object that holds them. */
-export type JobBytes = { readonly inline: string } | { readonly object: string };
-
-/** A request of a synchronous route as the client sent it. This service reads only its endpoint and model. */
-export interface JobCall {
-  readonly endpoint: string;
-  readonly model: string;
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: JobBytes;
-  /** The client's word under which it is charged. */
-  readonly label?: string | undefined;
-}
-
-/** The form in which the client receives the bytes of an answer. */
-export type JobEncoding = 'none' | 'json' | 'text' | 'base64';
-
-export interface JobAnswer {
-  readonly statusCode: number;
-  readonly contentType: string;
-  readonly encoding: JobEncoding;
-  readonly size: number;
-  readonly body: JobBytes;
-}
+import type { State } from './task.ts';
 
 /** A job and its owner. */
 export interface JobIdentity {
@@ -47,20 +20,6 @@ export interface JobOrigin extends JobIdentity {
   readonly traceParent?: string | undefined;
 }
 
-export interface Job extends JobOrigin {
-  readonly endpoint: string;
-  readonly model: string;
-  readonly state: State;
-  /** Its create has not ended, so it can still be withdrawn. */
-  readonly isBeingCreated: boolean;
-  /** The number of calls of the upstream that were started. */
-  readonly starts: number;
-  readonly updatedAt: number;
-  readonly finishedAt?: number | undefined;
-  readonly answer?: JobAnswer | undefined;
-  readonly failure?: Failure | undefined;
-}
-
 /** The right of one worker to a job, under a name that is never used twice. */
 export interface JobLease {
   readonly jobId: string;
@@ -73,11 +32,19 @@ export const CREATE_LEASE = 'create';
 /** Maximum number of starts of a repeatable call before it is given up. */
 const STARTS_MAX = 5;
 
+/** A job whose worker is gone, as far as that decides over it. */
+export interface LostJob {
+  readonly state: State;
+  readonly repeatable: boolean;
+  /** The number of calls of the upstream that were started. */
+  readonly starts: number;
+}
+
 /**
  * Decides on a job without a living worker. Returns `unknown` if the upstream may have been called and must not be
  * called again.
  */
-export function decideAfterLoss({ state, repeatable, starts }: Job): 'queue' | 'unknown' {
+export function decideAfterLoss({ state, repeatable, starts }: LostJob): 'queue' | 'unknown' {
   if (state === 'queued') return 'queue';
   return repeatable && starts < STARTS_MAX ? 'queue' : 'unknown';
 }

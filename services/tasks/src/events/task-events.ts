@@ -6,7 +6,7 @@ import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { TaskChangedSchema, TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import type { Task, TaskInState } from '../domain/task.ts';
 import type { WatchHub } from '../operations/watches/watch-hub.ts';
-import { STATES, toWireUsage } from '../rpc/mapping-task.ts';
+import { STATES, toWireUsage } from '../operations/reads/work-messages.ts';
 import type { Finish } from '../store/finish.ts';
 
 /** The event of a finished task, for the outbox. */

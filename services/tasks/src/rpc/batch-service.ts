@@ -1,3 +1,4 @@
+import { requireField } from '@reelgate/platform/rpc/rules';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import {
@@ -19,7 +20,7 @@ import {
   returnBatch,
 } from '../operations/batches/work-batches.ts';
 import type { LeasedBatch } from '../operations/batches/work-batches.ts';
-import { WORKS, fromWireBatchLease, fromWireFault, fromWireLine, toWireBatch, toWireLine } from './mapping-batch.ts';
+import { WORKS, fromWireFault, fromWireLine, toWireBatch, toWireLine } from './mapping-batch.ts';
 import { emptyToUndefined, readIdempotency, readLimit } from './request-fields.ts';
 
 const LIST_LIMIT = 20;
@@ -49,14 +50,14 @@ export function batchService(deps: BatchDeps, tokens: TokenReader): Implementati
     }),
     leaseBatch: async () => toWireLeased(await leaseBatch(deps)),
     appendBatchLines: async ({ lease, lines }) => ({
-      stored: await appendLines(deps, fromWireBatchLease(lease), lines.map(fromWireLine)),
+      stored: await appendLines(deps, requireField(lease, 'lease'), lines.map(fromWireLine)),
     }),
     finishBatchRead: async ({ lease, model, faults }) => ({
-      finished: await finishRead(deps, fromWireBatchLease(lease), { model, faults: faults.map(fromWireFault) }),
+      finished: await finishRead(deps, requireField(lease, 'lease'), { model, faults: faults.map(fromWireFault) }),
     }),
     listBatchLines: async ({ lease, after, limit, withTask }) => {
       const page = { after, limit: Math.min(Math.max(limit, 1), LINES_LIMIT_MAX), withTask };
-      const lines = await listEndedLines(deps, fromWireBatchLease(lease), page);
+      const lines = await listEndedLines(deps, requireField(lease, 'lease'), page);
       const now = deps.clock.now();
       return toMessage(ListBatchLinesResponseSchema, {
         held: lines !== undefined,
@@ -64,13 +65,13 @@ export function batchService(deps: BatchDeps, tokens: TokenReader): Implementati
       });
     },
     finishBatch: async ({ lease, outputFileId, errorFileId }) => ({
-      finished: await finishBatch(deps, fromWireBatchLease(lease), {
+      finished: await finishBatch(deps, requireField(lease, 'lease'), {
         outputFileId: emptyToUndefined(outputFileId),
         errorFileId: emptyToUndefined(errorFileId),
       }),
     }),
     returnBatch: async ({ lease, delayMs }) => ({
-      returned: await returnBatch(deps, fromWireBatchLease(lease), Number(delayMs)),
+      returned: await returnBatch(deps, requireField(lease, 'lease'), Number(delayMs)),
     }),
   };
 }

@@ -12,7 +12,7 @@ import { useWorlds } from '../../testing/open-world.ts';
 import type { World } from '../../testing/open-world.ts';
 import { aText, anImage, anOrder } from '../../testing/orders.ts';
 import { jobService } from './job-service.ts';
-import { toWireOrder } from './mapping-order.ts';
+import { toWireOrder } from '../operations/reads/work-messages.ts';
 import { taskService } from './task-service.ts';
 
 const REQUEST = {

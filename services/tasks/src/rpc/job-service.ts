@@ -1,3 +1,4 @@
+import { requireField } from '@reelgate/platform/rpc/rules';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import {
@@ -23,15 +24,7 @@ import {
   startJob,
   withdrawJob,
 } from '../operations/jobs/work-jobs.ts';
-import {
-  fromWireAnswer,
-  fromWireCall,
-  fromWireFailure,
-  fromWireLease,
-  toWireCall,
-  toWireJob,
-  toWireNewJob,
-} from './mapping-job.ts';
+import { toWireJob, toWireNewJob } from '../operations/reads/work-messages.ts';
 import { emptyToUndefined, readIdempotency } from './request-fields.ts';
 
 /** Each method converts from the wire, runs an operation and converts to the wire. */
@@ -43,7 +36,7 @@ export function jobService(deps: JobDeps, tokens: TokenReader): Implementation<t
       const waitMs = BigInt(deps.limits.deadlineMs);
       return toMessage(CreateJobResponseSchema, { job: toWireNewJob(job), replayed, lease, waitMs });
     },
-    withdrawJob: async ({ lease }) => ({ withdrawn: await withdrawJob(deps, fromWireLease(lease)) }),
+    withdrawJob: async ({ lease }) => ({ withdrawn: await withdrawJob(deps, requireField(lease, 'lease')) }),
     getJob: async ({ accountId, jobId }, { span }) => {
       const job = await getJob(deps, accountId, jobId);
       span.link(job.trace);
@@ -59,19 +52,19 @@ export function jobService(deps: JobDeps, tokens: TokenReader): Implementation<t
       });
     },
     renewJobLeases: async ({ leases }) => ({
-      lostJobIds: [...(await renewLeases(deps, leases.map(fromWireLease)))],
+      lostJobIds: [...(await renewLeases(deps, leases))],
     }),
     markJobStarted: async ({ lease }) => {
-      await startJob(deps, fromWireLease(lease));
+      await startJob(deps, requireField(lease, 'lease'));
       return {};
     },
     returnJob: async ({ lease, untouched, delayMs }) => ({
-      returned: await returnJob(deps, fromWireLease(lease), { untouched, delayMs: Number(delayMs) }),
+      returned: await returnJob(deps, requireField(lease, 'lease'), { untouched, delayMs: Number(delayMs) }),
     }),
     finishJob: async ({ lease, answer, failure }) => ({
-      finished: await finishJob(deps, fromWireLease(lease), {
-        answer: fromWireAnswer(answer),
-        failure: fromWireFailure(failure),
+      finished: await finishJob(deps, requireField(lease, 'lease'), {
+        answer,
+        failure: failure && { code: failure.code, message: failure.message },
       }),
     }),
   };
@@ -84,7 +77,7 @@ function toWireLeased({ job, call, overdue }: LeasedJobs['taken'][number], lease
     tokenId: job.tokenId,
     visibleModels: [...job.visibleModels],
     requestId: job.requestId,
-    call: toWireCall(call),
+    call,
     callId: job.id,
     overdue,
     trace: job.trace,
@@ -97,8 +90,8 @@ async function toJobRequest(
   request: CreateJobRequest,
 ): Promise<EveryMember<Omit<JobRequest, 'requestId' | 'span'>>> {
   const { models, makers, label } = await tokens.findRights(request.tokenId, request.accountId);
-  const asked = fromWireCall(request.call);
-  const call = { ...asked, label: asked.label ?? label };
+  const asked = requireField(request.call, 'call');
+  const call = { ...asked, label: asked.label || (label ?? '') };
   const webhookUrl = emptyToUndefined(request.webhookUrl);
   return {
     accountId: request.accountId,

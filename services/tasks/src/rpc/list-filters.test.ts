@@ -16,7 +16,7 @@ import type { FilterMember } from '../../testing/store/filters-conformance.ts';
 import { accepted } from '../../testing/store/opened-store.ts';
 import { operateTasks } from './operate-tasks.ts';
 import { readMethods } from './task-read-methods.ts';
-import { readTaskFilter } from './mapping-task.ts';
+import { readTaskFilter } from './request-fields.ts';
 
 const open = useWorlds();
 

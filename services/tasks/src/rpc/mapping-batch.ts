@@ -1,5 +1,4 @@
 import { deriveValues } from '@reelgate/platform/rpc/enum-words';
-import { requireField } from '@reelgate/platform/rpc/rules';
 import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import { BatchFaultSchema, BatchLineSchema, BatchSchema, BatchStatus } from '@reelgate/proto/tasks/v1/batch';
 import type {
@@ -9,14 +8,12 @@ import type {
   BatchLineInput,
 } from '@reelgate/proto/tasks/v1/batch';
 import { BatchWork } from '@reelgate/proto/tasks/v1/batch_service';
-import type { BatchLease as WireLease } from '@reelgate/proto/tasks/v1/batch_service';
-import type { Batch, BatchFault, EndedLine, NewBatchLine } from '../domain/batch.ts';
+import type { Batch, BatchFault } from '../domain/batch.ts';
 import { BATCH_LINES_MAX } from '../domain/batch.ts';
 import { nameStatus } from '../operations/batches/create-batch.ts';
-import type { BatchLease } from '../store/batch-store.ts';
-import { fromWireCall, toWireJob } from './mapping-job.ts';
+import type { EndedLine, NewBatchLine } from '../store/batch-store.ts';
+import { toWireJob, toWireTask } from '../operations/reads/work-messages.ts';
 import { fromWireOrder } from './mapping-order.ts';
-import { toWireTask } from './mapping-task.ts';
 import { emptyToUndefined } from './request-fields.ts';
 import { refuse } from '../refusals.ts';
 
@@ -63,11 +60,6 @@ export function fromWireFault({ code, message, line, param }: WireFault): BatchF
   return { code, message, line: line === 0 ? undefined : line, param: emptyToUndefined(param) };
 }
 
-export function fromWireBatchLease(wire: WireLease | undefined): BatchLease {
-  const { batchId, lease } = requireField(wire, 'lease');
-  return { batchId, lease };
-}
-
 export function fromWireLine({ number, customId, body, fieldNames }: BatchLineInput): NewBatchLine {
   if (number < 1 || number > BATCH_LINES_MAX)
     throw refuse('invalid_request', {
@@ -79,7 +71,7 @@ export function fromWireLine({ number, customId, body, fieldNames }: BatchLineIn
 
 function fromWireBody(body: BatchLineInput['body'], names: BatchLineInput['fieldNames']): NewBatchLine['body'] {
   if (body.case === 'fault') return { fault: fromWireFault(body.value) };
-  if (body.case === 'call') return { call: fromWireCall(body.value.call), isRepeatable: body.value.repeatable };
+  if (body.case === 'call') return body.value;
   return { order: fromWireOrder(body.value), ...(Object.keys(names).length === 0 ? {} : { names }) };
 }
 

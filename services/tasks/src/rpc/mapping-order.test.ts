@@ -5,15 +5,8 @@ import { MediaKind, MediaRole, OrderSchema, TaskKind } from '@reelgate/proto/tas
 import { Problem } from '@reelgate/platform/problem';
 import { anyOrder } from '../../testing/any-order.ts';
 import { anOrder, aText, anImage } from '../../testing/orders.ts';
-import {
-  KINDS,
-  KIND_WORDS,
-  fromWireOrder,
-  fromWireEnum,
-  toWireOrder,
-  contractPath,
-  inContractTerms,
-} from './mapping-order.ts';
+import { KINDS, toWireOrder } from '../operations/reads/work-messages.ts';
+import { KIND_WORDS, contractPath, fromWireEnum, fromWireOrder, inContractTerms } from './mapping-order.ts';
 
 test('an order is unchanged by the wire, and has no undefined field', () => {
   fc.assert(

@@ -1,23 +1,14 @@
 import { SMALL_JSON, parseBoundedText } from '@reelgate/platform/bounded-json';
 import { Problem } from '@reelgate/platform/problem';
-import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { requireField } from '@reelgate/platform/rpc/rules';
-import type { EveryField } from '@reelgate/platform/rpc/service';
 import { MediaKind, MediaRole, OrderSchema, TaskKind } from '@reelgate/proto/tasks/v1/order';
-import type {
-  ContentItem as WireItem,
-  MediaItem as WireMedia,
-  Order as WireOrder,
-} from '@reelgate/proto/tasks/v1/order';
-import { isMedia } from '../domain/order.ts';
+import type { ContentItem as WireItem, Order as WireOrder } from '@reelgate/proto/tasks/v1/order';
 import type { ContentItem, MediaItem, Order } from '../domain/order.ts';
 import { refuse } from '../refusals.ts';
 
-export const KINDS = deriveValues(TaskKind);
 export const KIND_WORDS = deriveWords(TaskKind);
-const MEDIA = deriveValues(MediaKind);
 export const MEDIA_WORDS = deriveWords(MediaKind);
-export const ROLES = deriveValues(MediaRole);
 const ROLE_WORDS = deriveWords(MediaRole);
 
 /** The word of a wire value. The rules of the contract refuse every value without one. */
@@ -83,42 +74,6 @@ function fromWireItem({ item }: WireItem): ContentItem {
     object: object === '' ? undefined : object,
     declaredType: declaredType === '' ? undefined : declaredType,
   });
-}
-
-export function toWireOrder(order: Order): WireOrder {
-  return {
-    $typeName: 'reelgate.tasks.v1.Order',
-    kind: KINDS[order.kind],
-    model: order.model,
-    content: order.content.map(toWireItem),
-    duration: order.duration,
-    resolution: order.resolution,
-    ratio: order.ratio,
-    sourceTaskId: order.sourceTaskId ?? '',
-    aigcWatermark: order.aigcWatermark,
-    callbackUrl: order.callbackUrl,
-    size: order.size,
-    extraJson: order.extraJson ?? '',
-    optionalExtra: [...(order.optionalExtra ?? [])],
-  } satisfies EveryField<WireOrder>;
-}
-
-function toWireItem(item: ContentItem): WireItem {
-  return {
-    $typeName: 'reelgate.tasks.v1.ContentItem',
-    item: isMedia(item) ? { case: 'media', value: toWireMedia(item) } : { case: 'text', value: item.text },
-  } satisfies EveryField<WireItem>;
-}
-
-function toWireMedia({ media, role, url = '', object = '', declaredType = '' }: MediaItem): WireMedia {
-  return {
-    $typeName: 'reelgate.tasks.v1.MediaItem',
-    kind: MEDIA[media],
-    role: role === undefined ? MediaRole.UNSPECIFIED : ROLES[role],
-    url,
-    object,
-    declaredType,
-  } satisfies EveryField<WireMedia>;
 }
 
 /** Removes the undefined ones of all members, so equal orders are stored equally. */

@@ -1,6 +1,6 @@
 import { durationFromMs, durationMs } from '@bufbuild/protobuf/wkt';
 import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
-import type { EveryField } from '@reelgate/platform/rpc/service';
+import type { EveryField } from '@reelgate/platform/rpc/whole-message';
 import { toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import { QueueClass, QueueMode } from '@reelgate/proto/tasks/v1/queue';
 import type { QueuePreference } from '@reelgate/proto/tasks/v1/queue';

@@ -10,7 +10,7 @@ import type { CheckOrderRequest, CreateTaskRequest } from '@reelgate/proto/tasks
 import { useWorlds } from '../../testing/open-world.ts';
 import { anOrder } from '../../testing/orders.ts';
 import { someTokens } from '../../testing/tokens.ts';
-import { toWireOrder } from './mapping-order.ts';
+import { toWireOrder } from '../operations/reads/work-messages.ts';
 import { taskService } from './task-service.ts';
 
 const open = useWorlds();

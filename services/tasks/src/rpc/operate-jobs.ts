@@ -4,15 +4,14 @@ import type { Implementation } from '@reelgate/platform/rpc/service';
 import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { JobRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import type { JobRecord, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
-import type { Job } from '../domain/job.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { assertPosition } from '../operations/reads/read-tasks.ts';
 import { jobNotFound } from '../operations/task-refusals.ts';
+import type { Job } from '../store/job-store.ts';
 import type { HistoryEntry } from '../store/task-store.ts';
-import { toWireJob } from './mapping-job.ts';
-import { readStateFilter } from './mapping-task.ts';
+import { toWireJob } from '../operations/reads/work-messages.ts';
+import { readLimit, readStateFilter } from './request-fields.ts';
 import { toWireEvent } from './operate-tasks.ts';
-import { readLimit } from './request-fields.ts';
 
 const LIST_LIMIT = 100;
 
@@ -39,7 +38,7 @@ export function operateJobs({ jobs, attention }: JobDeps) {
 export function toJobRecord(job: Job, events: readonly HistoryEntry[] = []): JobRecord {
   const { answer, tokenId, endpoint, model, starts, requestId, trace } = job;
   return toMessage(JobRecordSchema, {
-    job: toWireJob({ ...job, answer: answer && { ...answer, body: { inline: '' } } }),
+    job: toWireJob({ ...job, answer: answer && { ...answer, body: { case: undefined } } }),
     tokenId,
     endpoint,
     model,

@@ -19,8 +19,8 @@ import type { Deps } from '../operations/deps.ts';
 import { assertInSteps, listTaskStep, listTasks } from '../operations/reads/read-tasks.ts';
 import { taskNotFound } from '../operations/task-refusals.ts';
 import type { Attempt, HistoryEntry, ListFilter, Page, TaskCount, TaskStep } from '../store/task-store.ts';
-import { readTaskFilter, toWireCount, toWireTask } from './mapping-task.ts';
-import { emptyToUndefined, readLimit, readTime } from './request-fields.ts';
+import { emptyToUndefined, readLimit, readTaskFilter, readTime, toWireCount } from './request-fields.ts';
+import { toWireTask } from '../operations/reads/work-messages.ts';
 import type { EveryMember } from '../domain/every-member.ts';
 
 /** A list of a thousand tasks leaves connections to the database for others. */

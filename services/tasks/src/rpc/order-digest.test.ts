@@ -6,7 +6,8 @@ import { OrderSchema } from '@reelgate/proto/tasks/v1/order';
 import { anyOrder } from '../../testing/any-order.ts';
 import type { Order } from '../domain/order.ts';
 import { digestOrder } from '../operations/creates/idempotency.ts';
-import { fromWireOrder, toWireOrder } from './mapping-order.ts';
+import { fromWireOrder } from './mapping-order.ts';
+import { toWireOrder } from '../operations/reads/work-messages.ts';
 
 /** A field that this version does not know: number 500, a whole number. */
 const UNKNOWN_FIELD = Buffer.from([0xa0, 0x1f, 0x07]);

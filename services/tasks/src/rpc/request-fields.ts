@@ -1,5 +1,14 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
+import type { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { EveryMember } from '../domain/every-member.ts';
+import type { State, TaskFilter } from '../domain/task.ts';
+import type { TaskCount } from '../store/task-store.ts';
+import { KIND_WORDS, fromOptionalEnum, fromWireEnum } from './mapping-order.ts';
+
+export const STATE_WORDS = deriveWords(TaskState);
 
 /** A time that a request may leave out. */
 export function readTime(time: Timestamp | undefined): number | undefined {
@@ -22,4 +31,35 @@ export function readIdempotency(
   digest: () => string,
 ): { readonly key: string; readonly fingerprint: string } | undefined {
   return key === '' ? undefined : { key, fingerprint: requestFingerprint || digest() };
+}
+
+/** The members of a request that narrow every list and every watch of tasks. */
+interface WireTaskFilter {
+  readonly accountId: string;
+  readonly states: readonly TaskState[];
+  readonly model: string;
+  readonly kind: TaskKind;
+}
+
+/** The filter of a request. A member of the filter that no request has does not compile. */
+export function readTaskFilter({ accountId, states, model, kind }: WireTaskFilter): EveryMember<TaskFilter> {
+  return {
+    accountId: emptyToUndefined(accountId),
+    states: states.map((state) => fromWireEnum(STATE_WORDS, state)),
+    model: emptyToUndefined(model),
+    kind: fromOptionalEnum(KIND_WORDS, kind),
+  };
+}
+
+/** The state of a filter; undefined for every state. */
+export function readStateFilter(state: TaskState): State | undefined {
+  return fromOptionalEnum(STATE_WORDS, state);
+}
+
+/** The count of an answer, zero if there was no count. */
+export function toWireCount(counted?: TaskCount): {
+  readonly counted: number;
+  readonly countedAll: boolean;
+} {
+  return { counted: counted?.count ?? 0, countedAll: counted?.isWhole ?? false };
 }

@@ -44,10 +44,9 @@ import {
 import type { OwnersFilter } from '../operations/reads/read-tasks.ts';
 import { stepsNotCombined } from '../operations/task-refusals.ts';
 import type { ListFilter, Page } from '../store/task-store.ts';
-import { KINDS, ROLES } from './mapping-order.ts';
-import { readTaskFilter, toWireCount, toWireTask } from './mapping-task.ts';
+import { KINDS, ROLES, toWireTask } from '../operations/reads/work-messages.ts';
+import { emptyToUndefined, readLimit, readTaskFilter, readTime, toWireCount } from './request-fields.ts';
 import { CLASSES } from './mapping-wait.ts';
-import { emptyToUndefined, readLimit, readTime } from './request-fields.ts';
 
 const LIST_LIMIT = 20;
 

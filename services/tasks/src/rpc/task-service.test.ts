@@ -17,7 +17,7 @@ import { aContextIr, anImage, anOrder, aText } from '../../testing/orders.ts';
 import type { Order } from '../domain/order.ts';
 import type { Report } from '../domain/report.ts';
 import { applyReport } from '../operations/polls/apply-report.ts';
-import { toWireOrder } from './mapping-order.ts';
+import { toWireOrder } from '../operations/reads/work-messages.ts';
 import { taskService } from './task-service.ts';
 
 const TOKENS = {

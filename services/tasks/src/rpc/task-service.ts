@@ -1,6 +1,7 @@
 import type { Message } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { CallContext, EveryField, Implementation } from '@reelgate/platform/rpc/service';
+import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
+import type { EveryField } from '@reelgate/platform/rpc/whole-message';
 import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { EstimateOrderResponseSchema } from '@reelgate/proto/tasks/v1/task_service';
 import type {
@@ -27,7 +28,7 @@ import { digestOrder } from '../operations/creates/idempotency.ts';
 import { assertWebhookUrl } from '../operations/webhooks/webhook-refusals.ts';
 import type { contentMethods } from './content-methods.ts';
 import { fromWireOrder, inContractTerms } from './mapping-order.ts';
-import { toWireCreated, toWireTask } from './mapping-task.ts';
+import { toWireCreated, toWireTask } from '../operations/reads/work-messages.ts';
 import { readPreference, toWirePreference } from './mapping-wait.ts';
 import { emptyToUndefined, readIdempotency } from './request-fields.ts';
 import { EVERY_MODEL, listModels, readMethods } from './task-read-methods.ts';

@@ -9,7 +9,8 @@ import { watchTask } from '../operations/watches/watch-task.ts';
 import type { TaskWatchDeps } from '../operations/watches/watch-task.ts';
 import { watchTasks } from '../operations/watches/watch-tasks.ts';
 import type { TasksWatchDeps } from '../operations/watches/watch-tasks.ts';
-import { readTaskFilter, toWireTask } from './mapping-task.ts';
+import { readTaskFilter } from './request-fields.ts';
+import { toWireTask } from '../operations/reads/work-messages.ts';
 
 /** The streams of the service. The watches of one task share its message, which is encoded once for each version. */
 export function watchService(deps: TaskWatchDeps & TasksWatchDeps, clock: Clock) {

@@ -1,6 +1,8 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import type { Implementation } from '@reelgate/platform/rpc/service';
+import { WebhookDeliveryState } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import {
   listDeliveries,
@@ -9,17 +11,23 @@ import {
   resendFailed,
   showDelivery,
 } from '../operations/webhooks/manage-deliveries.ts';
-import { createEndpoint, deleteEndpoint, updateEndpoint } from '../operations/webhooks/manage-endpoints.ts';
-import { getEndpoint, listEndpoints } from '../operations/webhooks/manage-endpoints.ts';
-import { rotateSecret } from '../operations/webhooks/manage-endpoints.ts';
+import {
+  createEndpoint,
+  deleteEndpoint,
+  getEndpoint,
+  listEndpoints,
+  rotateSecret,
+  updateEndpoint,
+} from '../operations/webhooks/manage-endpoints.ts';
 import { testEndpoint } from '../operations/webhooks/test-endpoint.ts';
 import type { WebhookDeps } from '../operations/webhooks/webhook-deps.ts';
-import { fromWireDeliveryState, fromWirePayload, toWireDelivery, toWireEndpoint } from './mapping-webhook.ts';
+import { fromOptionalEnum } from './mapping-order.ts';
 import { emptyToUndefined, readLimit } from './request-fields.ts';
 import { deliveryMethods } from './webhook-delivery-methods.ts';
 import type { DeliveryMethodDeps } from './webhook-delivery-methods.ts';
 
 const LIST_LIMIT = 20;
+const STATE_WORDS = deriveWords(WebhookDeliveryState);
 
 export function webhookService(deps: WebhookDeps & DeliveryMethodDeps): Implementation<typeof WebhookService> {
   return { ...endpointMethods(deps), ...deliveryMethods(deps) };
@@ -28,41 +36,22 @@ export function webhookService(deps: WebhookDeps & DeliveryMethodDeps): Implemen
 /** The methods for owners. Each method converts from the wire, runs an operation and converts to the wire. */
 export function endpointMethods(deps: WebhookDeps) {
   return {
-    createWebhookEndpoint: async ({ accountId, name, url, eventTypes, payload }) => {
-      const { endpoint, secret } = await createEndpoint(deps, {
-        accountId,
-        name,
-        url,
-        eventTypes,
-        payload: fromWirePayload(payload) ?? 'thin',
-      });
-      return { endpoint: toWireEndpoint(endpoint), secret: secret.reveal() };
+    createWebhookEndpoint: async (request) => {
+      const { endpoint, secret } = await createEndpoint(deps, request);
+      return { endpoint, secret: secret.reveal() };
     },
     getWebhookEndpoint: async ({ accountId, endpointId }) => ({
-      endpoint: toWireEndpoint(await getEndpoint(deps, accountId, endpointId)),
+      endpoint: await getEndpoint(deps, accountId, endpointId),
     }),
-    listWebhookEndpoints: async ({ accountId, ...page }) => {
-      const { endpoints, hasMore } = await listEndpoints(deps, accountId, toPage(page));
-      return { endpoints: endpoints.map(toWireEndpoint), hasMore };
-    },
-    updateWebhookEndpoint: async ({ accountId, endpointId, name, url, eventTypes, payload, disabled }) => ({
-      endpoint: toWireEndpoint(
-        await updateEndpoint(deps, accountId, endpointId, {
-          name,
-          url,
-          eventTypes: eventTypes.length === 0 ? undefined : eventTypes,
-          payload: fromWirePayload(payload),
-          disabled,
-        }),
-      ),
-    }),
+    listWebhookEndpoints: ({ accountId, ...page }) => listEndpoints(deps, accountId, toPage(page)),
+    updateWebhookEndpoint: async (request) => ({ endpoint: await updateEndpoint(deps, request) }),
     deleteWebhookEndpoint: async ({ accountId, endpointId }) => {
       await deleteEndpoint(deps, accountId, endpointId);
       return {};
     },
     rotateWebhookSecret: async ({ accountId, endpointId, keepOldSecret: keepOld }) => {
       const { endpoint, secret } = await rotateSecret(deps, { accountId, endpointId }, { keepOld });
-      return { endpoint: toWireEndpoint(endpoint), secret: secret.reveal() };
+      return { endpoint, secret: secret.reveal() };
     },
     testWebhookEndpoint: async ({ accountId, endpointId, eventType }, { signal, span }) => ({
       statusCode: await testEndpoint(deps, { accountId, endpointId }, eventType, { signal, span }),
@@ -74,23 +63,17 @@ export function endpointMethods(deps: WebhookDeps) {
 /** The deliveries as their owners read them and send them again. */
 function ownersDeliveries(deps: WebhookDeps) {
   return {
-    listWebhookDeliveries: async ({ accountId, endpointId, state, ...page }) => {
-      const filter = { accountId, endpointId, state: fromWireDeliveryState(state) };
-      const { deliveries, hasMore } = await listDeliveries(deps, filter, toPage(page));
-      return { deliveries: deliveries.map((delivery) => toWireDelivery(delivery)), hasMore };
-    },
-    listTaskWebhookDeliveries: async ({ accountId, subjectId }) => {
-      const shown = await listDeliveriesAbout(deps, accountId, subjectId);
-      return { deliveries: shown.map(({ delivery, attempts }) => toWireDelivery(delivery, attempts)) };
-    },
-    getWebhookDelivery: async ({ accountId, deliveryId }) => {
-      const { delivery, attempts } = await showDelivery(deps, accountId, deliveryId);
-      return { delivery: toWireDelivery(delivery, attempts) };
-    },
-    resendWebhookDelivery: async ({ accountId, deliveryId }) => {
-      const { delivery, attempts } = await resendDelivery(deps, accountId, deliveryId);
-      return { delivery: toWireDelivery(delivery, attempts) };
-    },
+    listWebhookDeliveries: ({ accountId, endpointId, state, ...page }) =>
+      listDeliveries(deps, { accountId, endpointId, state: fromOptionalEnum(STATE_WORDS, state) }, toPage(page)),
+    listTaskWebhookDeliveries: async ({ accountId, subjectId }) => ({
+      deliveries: await listDeliveriesAbout(deps, accountId, subjectId),
+    }),
+    getWebhookDelivery: async ({ accountId, deliveryId }) => ({
+      delivery: await showDelivery(deps, accountId, deliveryId),
+    }),
+    resendWebhookDelivery: async ({ accountId, deliveryId }) => ({
+      delivery: await resendDelivery(deps, accountId, deliveryId),
+    }),
     resendFailedWebhookDeliveries: async ({ accountId, endpointId, since }) => ({
       resent: await resendFailed(deps, { accountId, endpointId }, timestampMs(requireField(since, 'since'))),
     }),

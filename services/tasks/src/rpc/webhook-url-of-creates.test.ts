@@ -12,7 +12,7 @@ import { anOrder } from '../../testing/orders.ts';
 import { catchRefusalFields } from '@reelgate/platform/testing/refusals';
 import { someTokens } from '../../testing/tokens.ts';
 import { jobService } from './job-service.ts';
-import { toWireOrder } from './mapping-order.ts';
+import { toWireOrder } from '../operations/reads/work-messages.ts';
 import { taskService } from './task-service.ts';
 
 const openTasks = useWorlds();

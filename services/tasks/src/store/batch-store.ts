@@ -1,13 +1,8 @@
-import type {
-  Batch,
-  BatchFault,
-  BatchOrigin,
-  BatchOutcome,
-  BatchPhase,
-  EndedLine,
-  NewBatchLine,
-  OpenLine,
-} from '../domain/batch.ts';
+import type { BatchCall } from '@reelgate/proto/tasks/v1/batch';
+import type { Batch, BatchFault, BatchOrigin, BatchOutcome, BatchPhase } from '../domain/batch.ts';
+import type { Order } from '../domain/order.ts';
+import type { Task } from '../domain/task.ts';
+import type { Job } from './job-store.ts';
 
 /** A batch and the lease under which a worker has it. A name is never used twice. */
 export interface BatchLease {
@@ -17,6 +12,44 @@ export interface BatchLease {
 
 export interface NewBatch extends BatchOrigin {
   readonly idempotency?: { readonly key: string; readonly fingerprint: string; readonly expiresAt: number } | undefined;
+}
+
+/** The order of a task, or a call that is sent later. */
+export type LineWork = OrderWork | BatchCall;
+
+export interface OrderWork {
+  readonly order: Order;
+  /** The client's names for fields of the order, where they differ. */
+  readonly names?: Readonly<Record<string, string>>;
+}
+
+/** A line as the reader of its file understood it. */
+export interface NewBatchLine {
+  /** From 1, as in the file. */
+  readonly number: number;
+  readonly customId: string;
+  readonly body: LineWork | { readonly fault: BatchFault };
+}
+
+/** A line without a task or a job: its create may have begun if it is `starting`. */
+export interface OpenLine {
+  readonly number: number;
+  readonly state: 'pending' | 'starting';
+  readonly work: LineWork;
+  /** Its part of the bound of the batch, once it is `starting`. */
+  readonly nanos: bigint;
+}
+
+/**
+ * A line that has ended. A line with a failed call has its job and a fault. If task, job and fault are absent, its task
+ * or its answer is no longer kept.
+ */
+export interface EndedLine {
+  readonly number: number;
+  readonly customId: string;
+  readonly task: Task | undefined;
+  readonly job: Job | undefined;
+  readonly fault: BatchFault | undefined;
 }
 
 export interface BatchCreateStore {

@@ -1,3 +1,4 @@
+import { fromJsonString, toJsonString } from '@bufbuild/protobuf';
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
@@ -120,6 +121,18 @@ export function inOptionalJson<T extends object>(column: string): Field<T | unde
   };
 }
 
+/** A message of a contract. The column has its JSON. */
+export function inOptionalMessage<S extends DescMessage>(
+  column: string,
+  schema: S,
+): Field<MessageShape<S> | undefined> {
+  return {
+    columns: [column],
+    read: (row) => (typeof row[column] === 'string' ? fromJsonString(schema, row[column]) : undefined),
+    write: (value) => ({ [column]: toMessageJson(schema, value) }),
+  };
+}
+
 /** A member that several columns hold. A row without it has null in `present`, and the values of `absent`. */
 export function inColumns<T extends object>(
   columns: RecordColumns<T>,
@@ -201,6 +214,11 @@ export function optionalNumber(value: SqlValue | undefined): number | undefined 
 
 export function toJson(value: object | undefined): string | null {
   return value === undefined ? null : JSON.stringify(value);
+}
+
+/** The JSON of a message of a contract. */
+export function toMessageJson<S extends DescMessage>(schema: S, message: MessageShape<S> | undefined): string | null {
+  return message === undefined ? null : toJsonString(schema, message);
 }
 
 function fromJson<T>(value: SqlValue | undefined): T | undefined {

@@ -1,6 +1,19 @@
-import type { Job, JobAnswer, JobCall, JobLease, JobOrigin } from '../domain/job.ts';
+import type { JobAnswer, JobCall } from '@reelgate/proto/tasks/v1/job';
+import type { JobLease, JobOrigin, LostJob } from '../domain/job.ts';
 import type { Failure } from '../domain/task.ts';
 import type { BeginResult, NewWork } from './task-store.ts';
+
+/** A job. This service reads only the endpoint and the model of its call, and passes its answer on. */
+export interface Job extends JobOrigin, LostJob {
+  readonly endpoint: string;
+  readonly model: string;
+  /** Its create has not ended, so it can still be withdrawn. */
+  readonly isBeingCreated: boolean;
+  readonly updatedAt: number;
+  readonly finishedAt?: number | undefined;
+  readonly answer?: JobAnswer | undefined;
+  readonly failure?: Failure | undefined;
+}
 
 /** A job before it is accepted. */
 export interface NewJob extends JobOrigin, NewWork {

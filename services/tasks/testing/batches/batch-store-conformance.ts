@@ -1,15 +1,14 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Sql } from '@reelgate/platform/sql/sql';
-import type { NewBatchLine } from '../../src/domain/batch.ts';
 import { nameLineKey } from '../../src/domain/batch.ts';
-import type { JobBytes } from '../../src/domain/job.ts';
-import type { BatchLease, BatchStop, BatchStore, NewBatch } from '../../src/store/batch-store.ts';
+import type { JobCall } from '@reelgate/proto/tasks/v1/job';
+import type { BatchLease, BatchStop, BatchStore, NewBatch, NewBatchLine } from '../../src/store/batch-store.ts';
 import type { JobFinish, JobStore } from '../../src/store/job-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { AT, accepted, begun, unknown } from '../store/opened-store.ts';
-import { aCall, aNewJob, anAnswer } from '../jobs/new-jobs.ts';
-import { aCallLine, aLine } from './batch-world.ts';
+import { aNewJob, anAnswer } from '../jobs/new-jobs.ts';
+import { aBatchCall, aCallLine, aLine } from './batch-world.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const UNTIL = AT + 20_000;
@@ -196,13 +195,13 @@ export function batchStoreConformance(open: () => Promise<OpenedBatches>): void 
     });
 
     test('passes on the private objects of the calls that never became jobs before it loses their lines', async () => {
-      const call = (number: number, body: JobBytes): NewBatchLine => aCallLine(number, { body });
+      const call = (number: number, body: JobCall['body']): NewBatchLine => aCallLine(number, { body });
       const lines = [
-        call(1, { object: 'prv_1' }),
-        call(2, { inline: 'e30=' }),
-        call(3, { object: 'prv_3' }),
-        call(4, { object: 'prv_4' }),
-        call(5, { object: 'prv_5' }),
+        call(1, { case: 'object', value: 'prv_1' }),
+        call(2, { case: 'inline', value: Buffer.from('{}') }),
+        call(3, { case: 'object', value: 'prv_3' }),
+        call(4, { case: 'object', value: 'prv_4' }),
+        call(5, { case: 'object', value: 'prv_5' }),
       ];
       const held = await readBatch('batch_1', {}, lines);
       await batches.startLines(
@@ -304,7 +303,7 @@ export function batchStoreConformance(open: () => Promise<OpenedBatches>): void 
     test('that make calls end as their jobs do, and one that failed has its answer in the file of errors', async () => {
       const held = await readBatch('batch_1', {}, [aCallLine(1), aCallLine(2), aCallLine(3)]);
       expect((await batches.listOpenLines('batch_1', ALL, ALL)).map(({ work }) => work)).toEqual(
-        Array.from({ length: 3 }, () => ({ call: aCall(), isRepeatable: false })),
+        Array.from({ length: 3 }, () => aBatchCall()),
       );
       await startAll(held);
       const ids = ['job_1', 'job_2', 'job_3'];

@@ -1,6 +1,8 @@
 import { isTerminal } from '../../src/domain/task.ts';
-import type { NewBatchLine } from '../../src/domain/batch.ts';
-import type { JobCall } from '../../src/domain/job.ts';
+import { create } from '@bufbuild/protobuf';
+import { BatchCallSchema } from '@reelgate/proto/tasks/v1/batch';
+import type { BatchCall } from '@reelgate/proto/tasks/v1/batch';
+import type { JobCall } from '@reelgate/proto/tasks/v1/job';
 import type { Order } from '../../src/domain/order.ts';
 import type { TokenRights } from '../../src/clients/tokens.ts';
 import type { TokenReader } from '../../src/operations/cached-tokens.ts';
@@ -20,6 +22,7 @@ import { endTask } from '../../src/operations/ends/end-task.ts';
 import { sweepJobs } from '../../src/operations/jobs/end-lost-jobs.ts';
 import { finishJob, leaseJobs, startJob } from '../../src/operations/jobs/work-jobs.ts';
 import type { JobDeps } from '../../src/operations/jobs/job-deps.ts';
+import type { NewBatchLine } from '../../src/store/batch-store.ts';
 import type { JobFinish } from '../../src/store/job-store.ts';
 import type { KeyReader } from '../../src/store/task-store.ts';
 import { sqlJobs } from '../../src/store/jobs/sql-jobs.ts';
@@ -74,9 +77,13 @@ export function aLine(number: number, order: Partial<Order> = {}): NewBatchLine 
   return { number, customId: `line-${number}`, body: { order: anOrder(order) } };
 }
 
+export function aBatchCall(call: Partial<JobCall> = {}): BatchCall {
+  return create(BatchCallSchema, { call: aCall(call) });
+}
+
 /** A line that makes a call. */
 export function aCallLine(number: number, call: Partial<JobCall> = {}): NewBatchLine {
-  return { number, customId: `line-${number}`, body: { call: aCall(call), isRepeatable: false } };
+  return { number, customId: `line-${number}`, body: aBatchCall(call) };
 }
 
 export interface BatchOptions {

@@ -5,7 +5,7 @@ import type { JobLease } from '../../src/domain/job.ts';
 import type { JobRetentionStore, JobStore } from '../../src/store/job-store.ts';
 import type { BeginResult, TaskStore } from '../../src/store/task-store.ts';
 import { aNewTask } from '../tasks.ts';
-import { AT, aCall, aNewJob, anAnswer } from './new-jobs.ts';
+import { AT, aCall, aHeader, aNewJob, anAnswer } from './new-jobs.ts';
 
 type Jobs = JobStore & JobRetentionStore;
 
@@ -68,11 +68,8 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
     test('writes the job with its call, and counts it', async () => {
       const call = aCall({
         query: 'a=1',
-        body: { object: 'prv_1' },
-        headers: [
-          ['x', '狐狸 🦊'],
-          ['x', 'twice'],
-        ],
+        body: { case: 'object', value: 'prv_1' },
+        headers: [aHeader('x', '狐狸 🦊'), aHeader('x', 'twice')],
       });
       await begun('job_1', { call, visibleModels: ['a', 'b'], repeatable: true });
 
@@ -237,7 +234,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
   describe('finishJob', () => {
     test('ends a job once with its answer, updates the counters and removes the request', async () => {
       const own = await started('job_1');
-      const answer = anAnswer({ body: { object: 'prv_2' } });
+      const answer = anAnswer({ body: { case: 'object', value: 'prv_2' } });
 
       const ended = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
@@ -347,14 +344,22 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
 
   describe('retention', () => {
     const ended = async (id: string, at = AT, changes: Parameters<typeof aNewJob>[1] = {}): Promise<void> => {
-      const own = await started(id, { ...ROOMY, call: aCall({ body: { object: `body-of-${id}` } }), ...changes });
-      await jobs.finishJob(own, { state: 'completed', at, answer: anAnswer({ body: { object: `answer-of-${id}` } }) });
+      const own = await started(id, {
+        ...ROOMY,
+        call: aCall({ body: { case: 'object', value: `body-of-${id}` } }),
+        ...changes,
+      });
+      await jobs.finishJob(own, {
+        state: 'completed',
+        at,
+        answer: anAnswer({ body: { case: 'object', value: `answer-of-${id}` } }),
+      });
     };
     const old = async (before = AT + 100, limit = 10) => jobs.oldJobs({ before, now: AT, limit });
 
     test('lists the requests of ended jobs until they are removed', async () => {
       await ended('job_1');
-      await leased('job_2', { call: aCall({ body: { object: 'needed' } }) });
+      await leased('job_2', { call: aCall({ body: { case: 'object', value: 'needed' } }) });
 
       expect(await jobs.spentBodies(10)).toEqual([{ jobId: 'job_1', object: 'body-of-job_1' }]);
       await jobs.forgetBodies(['job_1', 'job_2']);

@@ -1,31 +1,37 @@
+import { create } from '@bufbuild/protobuf';
+import { JobAnswerSchema, JobCallSchema, JobEncoding, JobHeaderSchema } from '@reelgate/proto/tasks/v1/job';
+import type { JobAnswer, JobCall, JobHeader } from '@reelgate/proto/tasks/v1/job';
 import { JOBS_TOTAL_SCOPE, jobTokenScope } from '../../src/domain/in-flight-scope.ts';
-import type { JobAnswer, JobCall } from '../../src/domain/job.ts';
 import type { NewJob } from '../../src/store/job-store.ts';
 
 export const AT = 1_000_000;
 
 export function aCall(changes: Partial<JobCall> = {}): JobCall {
-  return {
+  const call = create(JobCallSchema, {
     endpoint: 'chat',
     model: 'some-model',
     method: 'POST',
     path: '/v1/chat/completions',
     query: '',
-    headers: [['content-type', 'application/json']],
-    body: { inline: Buffer.from('{"model":"some-model"}').toString('base64') },
-    ...changes,
-  };
+    headers: [aHeader('content-type', 'application/json')],
+    body: { case: 'inline', value: new TextEncoder().encode('{"model":"some-model"}') },
+  });
+  return { ...call, ...changes };
+}
+
+export function aHeader(name: string, value: string): JobHeader {
+  return create(JobHeaderSchema, { name, value });
 }
 
 export function anAnswer(changes: Partial<JobAnswer> = {}): JobAnswer {
-  return {
+  const answer = create(JobAnswerSchema, {
     statusCode: 200,
     contentType: 'application/json',
-    encoding: 'json',
-    size: 11,
-    body: { inline: Buffer.from('{"ok":true}').toString('base64') },
-    ...changes,
-  };
+    encoding: JobEncoding.JSON,
+    size: 11n,
+    body: { case: 'inline', value: new TextEncoder().encode('{"ok":true}') },
+  });
+  return { ...answer, ...changes };
 }
 
 /** A job before it is written. */

@@ -6,6 +6,7 @@ import { migrate } from '@reelgate/platform/sql/migrate';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { DueWebhookDelivery, LeasedWebhookReceiver } from '@reelgate/proto/tasks/v1/webhook_service';
 import type { MadeAttempt } from '../../src/domain/rules/judge-attempts.ts';
 import type { ClientEvent, Endpoint } from '../../src/domain/webhook.ts';
 import { newStreamPermits } from '../../src/operations/content/content-stream-permits.ts';
@@ -14,7 +15,7 @@ import { dispatchEvents } from '../../src/operations/webhooks/dispatch-events.ts
 import type { DispatchDeps } from '../../src/operations/webhooks/dispatch-events.ts';
 import { newEventHub } from '../../src/operations/webhooks/event-hub.ts';
 import { leaseReceivers } from '../../src/operations/webhooks/lease-receivers.ts';
-import type { DueDelivery, DueReceiver, LeaseDeps } from '../../src/operations/webhooks/lease-receivers.ts';
+import type { LeaseDeps } from '../../src/operations/webhooks/lease-receivers.ts';
 import { recordAttempts } from '../../src/operations/webhooks/record-attempts.ts';
 import type { RecordDeps, WorkerRecord } from '../../src/operations/webhooks/record-attempts.ts';
 import { sealer } from '../../src/operations/webhooks/seal.ts';
@@ -51,10 +52,10 @@ export interface DeliveryWorld {
   happen(...events: readonly (Partial<ClientEvent> & { readonly id: string })[]): Promise<void>;
   /** Dispatches until nothing is left. */
   dispatch(): Promise<void>;
-  lease(limit?: number): Promise<readonly DueReceiver[]>;
+  lease(limit?: number): Promise<readonly LeasedWebhookReceiver[]>;
   /** Records one attempt for each delivery, and gives the leases back. Returns the receivers whose lease had ended. */
   answer(
-    receivers: readonly DueReceiver[],
+    receivers: readonly LeasedWebhookReceiver[],
     status: number,
     changes?: Partial<WorkerRecord>,
   ): Promise<readonly string[]>;
@@ -141,7 +142,7 @@ function anEndpoint(id: string, changes: Partial<Endpoint>): Endpoint {
   };
 }
 
-export function made({ deliveryId, attempt }: DueDelivery, status: number, at: number): MadeAttempt {
+export function made({ deliveryId, attempt }: DueWebhookDelivery, status: number, at: number): MadeAttempt {
   return {
     deliveryId,
     attempt: {
@@ -158,8 +159,8 @@ export function made({ deliveryId, attempt }: DueDelivery, status: number, at: n
 }
 
 /** The event ids of leased deliveries, in order. */
-export function eventIdsOf(receivers: readonly DueReceiver[]): readonly string[] {
-  return receivers.flatMap(({ deliveries }) => deliveries.map(({ event }) => event.id)).toSorted();
+export function eventIdsOf(receivers: readonly LeasedWebhookReceiver[]): readonly string[] {
+  return receivers.flatMap(({ deliveries }) => deliveries.map(({ event }) => event!.id)).toSorted();
 }
 
 function keptLines(): { readonly log: Log; readonly lines: readonly string[] } {

@@ -8,10 +8,11 @@ import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import type { AcceptedKeys } from '@reelgate/platform/secret';
 import { openSql } from '@reelgate/platform/sql/open-sql';
 import type { Sql } from '@reelgate/platform/sql/sql';
+import { WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { WebhookAnswer, WebhookRequest } from '../../src/clients/webhook-sender.ts';
-import type { NewEndpoint } from '../../src/operations/webhooks/manage-endpoints.ts';
+import type { createEndpoint } from '../../src/operations/webhooks/manage-endpoints.ts';
 import { sealer } from '../../src/operations/webhooks/seal.ts';
 import { webhookSecrets } from '../../src/operations/webhooks/secrets.ts';
 import type { WebhookDeps, WebhookLimits } from '../../src/operations/webhooks/webhook-deps.ts';
@@ -37,13 +38,15 @@ export interface WebhookWorld {
   withKeys(keys: AcceptedKeys): WebhookDeps;
 }
 
+type NewEndpoint = Parameters<typeof createEndpoint>[1];
+
 export function aNewEndpoint(changes: Partial<NewEndpoint> = {}): NewEndpoint {
   return {
     accountId: 'acme',
     name: 'ends',
     url: 'https://hooks.example/ends',
     eventTypes: ['video.completed', 'video.failed'],
-    payload: 'thin',
+    payload: WebhookPayload.THIN,
     ...changes,
   };
 }

@@ -1,5 +1,5 @@
 import { deriveValues } from '@reelgate/platform/rpc/enum-words';
-import type { EveryField } from '@reelgate/platform/rpc/service';
+import type { EveryField } from '@reelgate/platform/rpc/whole-message';
 import { MediaKind, MediaRole } from '@reelgate/proto/tasks/v1/order';
 import type { ContentItem, MediaItem } from '@reelgate/proto/tasks/v1/order';
 import type { InlineMedia } from '../dialect.ts';

@@ -1,5 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { EveryField } from '@reelgate/platform/rpc/service';
+import type { EveryField } from '@reelgate/platform/rpc/whole-message';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Order, OrderSchema } from '@reelgate/proto/tasks/v1/order';
 import type { Problem } from '@reelgate/platform/problem';

@@ -1,11 +1,12 @@
 import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import { Problem, isProblem } from '@reelgate/platform/problem';
+import type { BatchCall } from '@reelgate/proto/tasks/v1/batch';
 import { LINE_KEY_MS, nameLineKey } from '../../domain/batch.ts';
-import type { Batch, BatchCall, BatchFault, LineWork, OpenLine, OrderWork } from '../../domain/batch.ts';
+import type { Batch, BatchFault } from '../../domain/batch.ts';
 import type { Order } from '../../domain/order.ts';
 import type { TokenRights } from '../../clients/tokens.ts';
-import type { BatchLease, BatchStop, StartedLine } from '../../store/batch-store.ts';
+import type { BatchLease, BatchStop, LineWork, OpenLine, OrderWork, StartedLine } from '../../store/batch-store.ts';
 import type { TokenReader } from '../cached-tokens.ts';
 import { estimateOrder } from '../creates/check-create.ts';
 import type { CreateRequest } from '../create-context.ts';
@@ -196,7 +197,7 @@ async function estimateNanos(
   { batch, rights }: BatchRun,
   work: LineWork,
 ): Promise<bigint> {
-  if (batch.maxNanos === undefined || 'call' in work) return 0n;
+  if (batch.maxNanos === undefined || !('order' in work)) return 0n;
   try {
     const { quote } = await estimateOrder(tasks, {
       accountId: batch.accountId,
@@ -224,9 +225,9 @@ async function createLine(deps: RunBatchDeps, run: BatchRun, line: OpenLine): Pr
   const { number, work } = line;
   try {
     const { id } =
-      'call' in work
-        ? (await createJob(deps.jobs, toJobRequest(run, number, work))).job
-        : (await createTask(deps.tasks, toCreateRequest(deps, run, { ...line, order: work.order }))).task;
+      'order' in work
+        ? (await createTask(deps.tasks, toCreateRequest(deps, run, { ...line, order: work.order }))).task
+        : (await createJob(deps.jobs, toJobRequest(run, number, work))).job;
     return { number, end: { taskId: id } };
   } catch (error) {
     if (error instanceof Problem && isFinal(error)) return { number, end: { fault: toFault(error, work) } };
@@ -265,7 +266,8 @@ function toCreateRequest(
 }
 
 /** The worker that sends the call has it paid for first, so that a waiting call holds no money. */
-function toJobRequest({ batch, rights }: BatchRun, number: number, { call, isRepeatable }: BatchCall): JobRequest {
+function toJobRequest({ batch, rights }: BatchRun, number: number, { call, repeatable }: BatchCall): JobRequest {
+  if (call === undefined) throw new Error(`line ${number} of ${batch.id} has lost its call`);
   if (batch.maxNanos !== undefined) throw invalidMetadata('metadata.max_amount', 'is possible for /v1/videos alone');
   return {
     accountId: batch.accountId,
@@ -273,12 +275,12 @@ function toJobRequest({ batch, rights }: BatchRun, number: number, { call, isRep
     makerIds: rights.makers.map(({ tokenId }) => tokenId),
     visibleModels: rights.models,
     requestId: batch.requestId ?? '',
-    call: { ...call, label: batch.label ?? rights.label },
-    repeatable: isRepeatable,
+    call: { ...call, label: batch.label ?? rights.label ?? '' },
+    repeatable,
     leavesRoom: true,
     idempotency: {
       key: nameLineKey(batch.id, number),
-      fingerprint: digestCall(call, isRepeatable),
+      fingerprint: digestCall(call, repeatable),
       lifetimeMs: LINE_KEY_MS,
     },
   };

@@ -1,5 +1,5 @@
-import type { Batch, BatchFault, EndedLine, NewBatchLine } from '../../domain/batch.ts';
-import type { BatchLease } from '../../store/batch-store.ts';
+import type { Batch, BatchFault } from '../../domain/batch.ts';
+import type { BatchLease, EndedLine, NewBatchLine } from '../../store/batch-store.ts';
 import type { BatchDeps } from './batch-deps.ts';
 import { countCharges } from './count-charges.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { aCall } from '../../../testing/jobs/new-jobs.ts';
+import { aCall, aHeader } from '../../../testing/jobs/new-jobs.ts';
 import { aSound, aText, anImage, anOrder } from '../../../testing/orders.ts';
-import type { JobCall } from '../../domain/job.ts';
+import type { JobCall } from '@reelgate/proto/tasks/v1/job';
 import type { MediaItem, Order } from '../../domain/order.ts';
 import { digestCall, digestOrder } from './idempotency.ts';
 
@@ -120,10 +120,10 @@ describe('the digest of a call', () => {
     ['method', { method: 'PUT' }],
     ['path', { path: '/v1/responses' }],
     ['query', { query: 'a=b' }],
-    ['header', { headers: [['content-type', 'text/plain']] }],
+    ['header', { headers: [aHeader('content-type', 'text/plain')] }],
     ['headers', { headers: [] }],
-    ['body', { body: { inline: 'AAAA' } }],
-    ['object', { body: { object: 'prv_1' } }],
+    ['body', { body: { case: 'inline', value: new Uint8Array(3) } }],
+    ['object', { body: { case: 'object', value: 'prv_1' } }],
   ])('changes with the %s', (_what, changes) => {
     expect(digestCall(aCall(changes), false)).not.toBe(digestCall(aCall(), false));
   });
@@ -138,7 +138,7 @@ describe('the digest of a call', () => {
 
   test('ignores the order and case of headers, and keeps the order of their values', () => {
     const withHeaders = (...headers: readonly (readonly [string, string])[]): string =>
-      digestCall(aCall({ headers }), false);
+      digestCall(aCall({ headers: headers.map((header) => aHeader(...header)) }), false);
 
     expect(withHeaders(['b', '1'], ['A', '2'])).toBe(withHeaders(['a', '2'], ['b', '1']));
     expect(withHeaders(['a', '1'], ['a', '2'])).not.toBe(withHeaders(['a', '2'], ['a', '1']));

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { JobCall } from '../../domain/job.ts';
+import { toJson } from '@bufbuild/protobuf';
+import { JobCallSchema } from '@reelgate/proto/tasks/v1/job';
+import type { JobCall } from '@reelgate/proto/tasks/v1/job';
 import type { Order } from '../../domain/order.ts';
 import type { BesideOrder } from '../../domain/task.ts';
 
@@ -19,15 +21,12 @@ export function digestOrder({ extraJson, ...order }: Order, { label: _label, ...
 }
 
 /** The fingerprint of a job. Neither its label changes it, nor the order of headers with different names. */
-export function digestCall(
-  { headers, label: _label, ...call }: JobCall,
-  repeatable: boolean,
-  webhookUrl?: string,
-): string {
+export function digestCall(call: JobCall, repeatable: boolean, webhookUrl?: string): string {
+  const { headers = [], label: _label, ...shown } = toJson(JobCallSchema, call);
   const inOrder = headers
-    .map(([name, value]) => [name.toLowerCase(), value] as const)
+    .map(({ name = '', value }) => [name.toLowerCase(), value] as const)
     .toSorted(([one], [other]) => compare(one, other));
-  return computeDigest('call', { ...call, headers: inOrder, repeatable, webhookUrl });
+  return computeDigest('call', { ...shown, headers: inOrder, repeatable, webhookUrl });
 }
 
 function computeDigest(what: string, value: object): string {

@@ -1,10 +1,10 @@
 import { maybeBegun } from '@reelgate/platform/service-unavailable';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { NO_SPAN } from '@reelgate/platform/trace/trace';
+import type { JobCall } from '@reelgate/proto/tasks/v1/job';
 import { JOBS_TOTAL_SCOPE, jobTokenScope } from '../../domain/in-flight-scope.ts';
 import { CREATE_LEASE } from '../../domain/job.ts';
-import type { Job, JobCall } from '../../domain/job.ts';
-import type { NewJob } from '../../store/job-store.ts';
+import type { Job, NewJob } from '../../store/job-store.ts';
 import type { JobDeps } from './job-deps.ts';
 import { KEY_LIFETIME_MS } from '../creates/idempotency.ts';
 import { keyInUse, keyReused, tooManyJobs } from '../task-refusals.ts';

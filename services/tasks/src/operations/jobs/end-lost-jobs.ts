@@ -1,5 +1,6 @@
 import { decideAfterLoss } from '../../domain/job.ts';
-import type { Job, JobLease } from '../../domain/job.ts';
+import type { JobLease } from '../../domain/job.ts';
+import type { Job } from '../../store/job-store.ts';
 import type { JobDeps } from './job-deps.ts';
 import { writeJobSpan } from '../tracing/lifetime-span.ts';
 import { workSpan } from '../tracing/work-span.ts';

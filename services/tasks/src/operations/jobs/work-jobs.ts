@@ -1,8 +1,7 @@
 import { computeRestMs } from '@reelgate/platform/lifecycle/worker';
 import { nameFailure } from '../../domain/failure-cause.ts';
-import type { Job, JobAnswer, JobLease } from '../../domain/job.ts';
-import type { Failure } from '../../domain/task.ts';
-import type { TakenJob } from '../../store/job-store.ts';
+import type { JobLease } from '../../domain/job.ts';
+import type { Job, JobFinish, TakenJob } from '../../store/job-store.ts';
 import { endLostJob, logReturned } from './end-lost-jobs.ts';
 import type { JobDeps } from './job-deps.ts';
 import { writeJobSpan } from '../tracing/lifetime-span.ts';
@@ -98,7 +97,7 @@ export async function returnJob(
 export async function finishJob(
   deps: JobDeps,
   lease: JobLease,
-  end: { readonly answer?: JobAnswer | undefined; readonly failure?: Failure | undefined },
+  end: Pick<JobFinish, 'answer' | 'failure'>,
 ): Promise<boolean> {
   const { jobs, clock, count, announceEnded, log } = deps;
   const state = end.failure === undefined ? 'completed' : 'failed';

@@ -89,21 +89,21 @@ async function started(world: JobWorld, changes: Parameters<JobWorld['create']>[
 
 describe('removeOldJobs', () => {
   const ended = async (world: JobWorld): Promise<string> => {
-    const own = await started(world, { call: aCall({ body: { object: 'prv_body' } }), ...keyed('k') });
-    await finishJob(world.deps, own, { answer: anAnswer({ body: { object: 'prv_answer' } }) });
+    const own = await started(world, { call: aCall({ body: { case: 'object', value: 'prv_body' } }), ...keyed('k') });
+    await finishJob(world.deps, own, { answer: anAnswer({ body: { case: 'object', value: 'prv_answer' } }) });
     return own.jobId;
   };
 
   test('removes the request of an ended job at once, and the rest when the job is old', async () => {
     const world = await openJobs();
-    await started(world, { call: aCall({ body: { object: 'prv_needed' } }) });
+    await started(world, { call: aCall({ body: { case: 'object', value: 'prv_needed' } }) });
     const jobId = await ended(world);
 
     await removeOldJobs(world.deps);
     expect(world.media.removed).toEqual(['prv_body']);
     expect(await getJob(world.deps, 'acme', jobId)).toMatchObject({
       state: 'completed',
-      answer: { body: { object: 'prv_answer' } },
+      answer: { body: { case: 'object', value: 'prv_answer' } },
     });
 
     await world.clock.advance(LIMITS.retentionMs);

@@ -1,7 +1,7 @@
 import type { Attributes, Tracing } from '@reelgate/platform/trace/trace';
-import type { Job } from '../../domain/job.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
+import type { Job } from '../../store/job-store.ts';
 import type { NewTask, TaskReader } from '../../store/task-store.ts';
 
 /** A task that has ended, or a create that was refused. */

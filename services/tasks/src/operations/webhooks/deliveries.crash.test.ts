@@ -34,7 +34,7 @@ type Internet = ReturnType<typeof anInternet>;
 async function work(world: DeliveryWorld, internet: { readonly send: Internet['send'] }): Promise<void> {
   for (const receiver of await world.lease()) {
     for (const delivery of receiver.deliveries) {
-      const status = await internet.send(delivery.url, delivery.event.id);
+      const status = await internet.send(delivery.url, delivery.event!.id);
       await world.answer([{ ...receiver, deliveries: [delivery] }], status, { returned: false });
     }
     await world.answer([{ ...receiver, deliveries: [] }], 0);

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { REST_MAX_MS } from '@reelgate/platform/lifecycle/worker';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import { WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import { describeOnEngines } from '../../../testing/store/describe-on-engines.ts';
 import { eventIdsOf, openDeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
 import type { DeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
@@ -32,14 +34,13 @@ describeOnEngines('a lease of receivers', (open) => {
     expect(receiver).toMatchObject({
       receiverId: 'whe_1',
       accountId: 'acme',
-      payload: 'thin',
-      secrets: [expect.anything()],
+      payload: WebhookPayload.THIN,
+      secrets: [expect.stringMatching(/^whsec_/)],
       deliveries: [
         {
           attempt: 1,
           url: 'https://whe-1.example/hook?token=secret-word',
-          event: { id: 'evt_1', type: 'video.completed', subjectId: 'task_7' },
-          subject: undefined,
+          event: { id: 'evt_1', type: 'video.completed', subjectId: 'task_7', subject: { case: undefined } },
         },
       ],
     });
@@ -61,16 +62,16 @@ describeOnEngines('a lease of receivers', (open) => {
 
     expect(
       receiver!.deliveries.map(({ event, ...delivery }) => [
-        event.id,
-        event.origin?.requestId,
+        event?.id,
+        delivery.requestId,
         delivery.trace,
         delivery.linkedTrace,
       ]),
     ).toEqual([
-      ['evt_1', 'req-1', CARRIER, undefined],
-      ['evt_2', undefined, undefined, CARRIER],
-      ['evt_3', 'req-1', undefined, undefined],
-      ['evt_4', undefined, undefined, undefined],
+      ['evt_1', 'req-1', CARRIER, ''],
+      ['evt_2', '', '', CARRIER],
+      ['evt_3', 'req-1', '', ''],
+      ['evt_4', '', '', ''],
     ]);
   });
 
@@ -244,8 +245,10 @@ describeOnEngines('a full payload', (open) => {
 
     const leased = new Map((await world.lease()).map((receiver) => [receiver.receiverId, receiver.deliveries]));
 
-    expect(leased.get('whe_full')).toMatchObject([{ subject: { task: { id: 'task_1', state: 'completed' } } }]);
-    expect(leased.get('whe_thin')).toMatchObject([{ event: { subjectId: 'task_1' }, subject: undefined }]);
+    expect(leased.get('whe_full')).toMatchObject([
+      { event: { subject: { case: 'task', value: { id: 'task_1', state: TaskState.COMPLETED } } } },
+    ]);
+    expect(leased.get('whe_thin')).toMatchObject([{ event: { subjectId: 'task_1', subject: { case: undefined } } }]);
   });
 
   test.each([
@@ -260,7 +263,7 @@ describeOnEngines('a full payload', (open) => {
 
     const [receiver] = await world.lease();
 
-    expect(receiver!.deliveries.map(({ subject }) => subject)).toEqual([undefined]);
+    expect(receiver!.deliveries.map(({ event }) => event?.subject.case)).toEqual([undefined]);
   });
 
   test('that has no room in the answer follows under the next lease', async () => {
@@ -276,7 +279,7 @@ describeOnEngines('a full payload', (open) => {
 
     expect(first[0]!.deliveries.length).toBeLessThan(6);
     expect(
-      [...first, ...second].flatMap(({ deliveries }) => deliveries.map(({ event }) => event.subjectId)).toSorted(),
+      [...first, ...second].flatMap(({ deliveries }) => deliveries.map(({ event }) => event!.subjectId)).toSorted(),
     ).toEqual(numbered(8, 'task'));
   });
 });

@@ -1,14 +1,18 @@
-import type { Clock } from '@reelgate/platform/clock';
+import { toBinary } from '@bufbuild/protobuf';
 import type { NewId } from '@reelgate/platform/ids';
 import { computeRestMs } from '@reelgate/platform/lifecycle/worker';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import type { Secret } from '@reelgate/platform/secret';
+import { EventSchema } from '@reelgate/proto/tasks/v1/webhook';
+import { DueWebhookDeliverySchema, LeasedWebhookReceiverSchema } from '@reelgate/proto/tasks/v1/webhook_service';
+import type { DueWebhookDelivery, LeasedWebhookReceiver } from '@reelgate/proto/tasks/v1/webhook_service';
 import { FAILURES_MAX } from '../../domain/rules/receiver-health.ts';
 import { toSecretOwnerId } from '../../domain/webhook.ts';
 import type { ClientEvent, Delivery, Payload } from '../../domain/webhook.ts';
 import type { EventReader, LeasedReceiver, ReceiverLease, ReceiverLeaseStore } from '../../store/webhook-store.ts';
 import { traceToPassOn } from '../tracing/work-span.ts';
-import { findSubjects } from './event-subjects.ts';
-import type { Subject, SubjectDeps } from './event-subjects.ts';
+import { PAYLOADS, findSubjects, toWireEvent } from './event-subjects.ts';
+import type { SubjectDeps } from './event-subjects.ts';
 import type { WebhookSecrets } from './secrets.ts';
 
 const RECEIVERS_MAX = 64;
@@ -27,40 +31,13 @@ const DELIVERY_BYTES = 512;
 export interface LeaseDeps extends SubjectDeps {
   readonly webhooks: ReceiverLeaseStore & EventReader;
   readonly secrets: WebhookSecrets;
-  readonly clock: Clock;
   readonly newId: NewId;
 }
 
-interface DeliveryTraces {
-  /** The carrier that the delivery goes on from, or, for old work, the one to which a trace of its own is linked. */
-  readonly trace?: string | undefined;
-  readonly linkedTrace?: string | undefined;
-}
-
-export interface DueDelivery extends DeliveryTraces {
-  readonly deliveryId: string;
-  /** From 1. */
-  readonly attempt: number;
-  readonly url: string;
-  readonly event: ClientEvent;
-  /** Of a full payload, if it is kept. */
-  readonly subject?: Subject | undefined;
-}
-
-export interface DueReceiver {
-  readonly receiverId: string;
-  readonly lease: string;
-  readonly accountId: string;
-  readonly payload: Payload;
-  /** Failures in a row, and the count of its circuit. */
-  readonly failures: number;
-  readonly circuit: number;
-  readonly secrets: readonly Secret[];
-  readonly deliveries: readonly DueDelivery[];
-}
+type DeliveryTraces = Pick<DueWebhookDelivery, 'trace' | 'linkedTrace'>;
 
 export interface DueReceivers {
-  readonly receivers: readonly DueReceiver[];
+  readonly receivers: LeasedWebhookReceiver[];
   readonly leaseMs: number;
   /** The time in milliseconds in which no receiver becomes due without an announcement; 0: it is not known. */
   readonly restMs: number;
@@ -98,7 +75,7 @@ export async function renewReceivers(
   return { lost: leases.map(({ receiverId }) => receiverId).filter((id) => !kept.has(id)), leaseMs: LEASE_MS };
 }
 
-async function loadDueReceivers(deps: LeaseDeps, leased: readonly LeasedReceiver[]): Promise<readonly DueReceiver[]> {
+async function loadDueReceivers(deps: LeaseDeps, leased: readonly LeasedReceiver[]): Promise<LeasedWebhookReceiver[]> {
   const secrets = await deps.secrets.openManySecrets(leased);
   const listSigningSecrets = ({ accountId, endpointId }: LeasedReceiver): readonly Secret[] =>
     secrets.get(toSecretOwnerId(accountId, endpointId)) ?? [];
@@ -111,33 +88,39 @@ async function loadDueReceivers(deps: LeaseDeps, leased: readonly LeasedReceiver
     deps,
     full.flatMap(({ deliveries }) => deliveries.map(findEvent)),
   );
+  const toDue = (receiver: LeasedReceiver, delivery: Delivery): DueWebhookDelivery => {
+    const event = findEvent(delivery);
+    const subject = choosePayload(receiver) === 'full' ? subjects.get(delivery.subjectId) : undefined;
+    return toMessage(DueWebhookDeliverySchema, {
+      deliveryId: delivery.id,
+      attempt: delivery.attempts + 1,
+      url: delivery.url,
+      event: toWireEvent(event, subject),
+      ...findTraces(deps, event),
+      requestId: event.origin?.requestId,
+    });
+  };
   const budget = { left: ANSWER_BYTES_MAX };
-  return readable.map((receiver) => ({
-    receiverId: receiver.id,
-    lease: receiver.lease,
-    accountId: receiver.accountId,
-    payload: choosePayload(receiver),
-    failures: receiver.health.failures,
-    circuit: receiver.circuit,
-    secrets: listSigningSecrets(receiver),
-    deliveries: takeWithinBudget(
-      budget,
-      receiver.deliveries.map((delivery) => ({
-        deliveryId: delivery.id,
-        attempt: delivery.attempts + 1,
-        url: delivery.url,
-        event: findEvent(delivery),
-        subject: choosePayload(receiver) === 'full' ? subjects.get(delivery.subjectId) : undefined,
-        ...toDeliveryTraces(deps, findEvent(delivery)),
-      })),
-    ),
-  }));
+  return readable.map((receiver) => {
+    const due = receiver.deliveries.map((delivery) => toDue(receiver, delivery));
+    return toMessage(LeasedWebhookReceiverSchema, {
+      receiverId: receiver.id,
+      lease: receiver.lease,
+      accountId: receiver.accountId,
+      payload: PAYLOADS[choosePayload(receiver)],
+      failures: receiver.health.failures,
+      circuit: BigInt(receiver.circuit),
+      secrets: listSigningSecrets(receiver).map((secret) => secret.reveal()),
+      deliveries: takeWithinBudget(budget, due),
+    });
+  });
 }
 
-function toDeliveryTraces(deps: LeaseDeps, { origin }: ClientEvent): DeliveryTraces {
-  if (origin?.trace === undefined) return {};
+/** The carrier that a delivery goes on from, or, for old work, the one to which a trace of its own is linked. */
+function findTraces(deps: LeaseDeps, { origin }: ClientEvent): DeliveryTraces {
+  if (origin?.trace === undefined) return { trace: '', linkedTrace: '' };
   const trace = traceToPassOn(deps, { createdAt: origin.createdAt, trace: origin.trace });
-  return trace === undefined ? { linkedTrace: origin.trace } : { trace };
+  return trace === undefined ? { trace: '', linkedTrace: origin.trace } : { trace, linkedTrace: '' };
 }
 
 function listEventIds(receivers: readonly LeasedReceiver[]): readonly string[] {
@@ -157,7 +140,7 @@ function choosePayload({ endpoint }: LeasedReceiver): Payload {
  * Leaves out the deliveries that exceed the size of the answer. They stay due, and follow under the next lease of their
  * receiver.
  */
-function takeWithinBudget(budget: { left: number }, deliveries: readonly DueDelivery[]): readonly DueDelivery[] {
+function takeWithinBudget(budget: { left: number }, deliveries: readonly DueWebhookDelivery[]): DueWebhookDelivery[] {
   return deliveries.filter((delivery, index) => {
     const bytes = estimateBytes(delivery);
     if (index > 0 && bytes > budget.left) return false;
@@ -166,11 +149,8 @@ function takeWithinBudget(budget: { left: number }, deliveries: readonly DueDeli
   });
 }
 
-/** About as many bytes as in the message. A subject in JSON is at least as large. */
-function estimateBytes({ url, subject }: DueDelivery): number {
-  return DELIVERY_BYTES + Buffer.byteLength(url) + (subject === undefined ? 0 : countJsonBytes(subject));
-}
-
-function countJsonBytes(subject: Subject): number {
-  return Buffer.byteLength(JSON.stringify('task' in subject ? subject.task : subject.job));
+/** About as many bytes as in the message. */
+function estimateBytes({ url, event }: DueWebhookDelivery): number {
+  const withSubject = event?.subject.case === undefined ? 0 : toBinary(EventSchema, event).length;
+  return DELIVERY_BYTES + Buffer.byteLength(url) + withSubject;
 }

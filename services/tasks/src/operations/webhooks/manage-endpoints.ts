@@ -1,6 +1,19 @@
+import { create } from '@bufbuild/protobuf';
+import type { Message } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
+import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import type { Secret } from '@reelgate/platform/secret';
+import { WebhookEndpointSchema, WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
+import type { WebhookEndpoint } from '@reelgate/proto/tasks/v1/webhook';
+import type {
+  CreateWebhookEndpointRequest,
+  UpdateWebhookEndpointRequest,
+} from '@reelgate/proto/tasks/v1/webhook_service';
 import { DEFAULT_ENDPOINT, HEALTHY, toSecretOwnerId } from '../../domain/webhook.ts';
-import type { Endpoint, EventType, Health, Payload, SealedSecret } from '../../domain/webhook.ts';
+import type { Endpoint, EventType, Health, SealedSecret } from '../../domain/webhook.ts';
+import type { EndpointChange } from '../../store/webhook-store.ts';
+import { PAYLOADS } from './event-subjects.ts';
 import {
   parseEventTypes,
   assertWebhookUrl,
@@ -17,76 +30,46 @@ export const OLD_SECRET_MS = 24 * 3_600_000;
 
 const ENDPOINT_ID = /^whe_\w+$/;
 
-/** An endpoint as its owner sees it. That of `default` has no settings. */
-export interface EndpointView {
-  readonly id: string;
-  readonly accountId: string;
-  readonly settings?: EndpointSettings | undefined;
-  /** Empty if there is no secret yet. */
-  readonly hint: string;
-  readonly createdAt?: number | undefined;
-  /** The time at which the settings or the secret last changed. */
-  readonly updatedAt?: number | undefined;
-  readonly health: Health;
-}
-
-export interface EndpointSettings {
-  readonly name: string;
-  readonly url: string;
-  readonly eventTypes: readonly EventType[];
-  readonly payload: Payload;
-  readonly disabled?: Endpoint['disabled'];
-}
-
-export interface NewEndpoint {
-  readonly accountId: string;
-  readonly name: string;
-  readonly url: string;
-  readonly eventTypes: readonly string[];
-  readonly payload: Payload;
-}
-
 /** An endpoint with its secret, which only this answer shows. */
 export interface EndpointWithSecret {
-  readonly endpoint: EndpointView;
+  readonly endpoint: WebhookEndpoint;
   readonly secret: Secret;
 }
 
-/** A change of an endpoint. An absent setting stays as it is. */
-export interface EndpointChange {
-  readonly name?: string | undefined;
-  readonly url?: string | undefined;
-  readonly eventTypes?: readonly string[] | undefined;
-  readonly payload?: Payload | undefined;
-  readonly disabled?: boolean | undefined;
-}
+const PAYLOAD_WORDS = deriveWords(WebhookPayload, 'thin');
 
-export async function createEndpoint(deps: WebhookDeps, request: NewEndpoint): Promise<EndpointWithSecret> {
-  assertWebhookUrl(deps.allow, request.url, 'url');
+export async function createEndpoint(
+  deps: WebhookDeps,
+  { accountId, name, url, payload, ...request }: Omit<CreateWebhookEndpointRequest, keyof Message>,
+): Promise<EndpointWithSecret> {
+  assertWebhookUrl(deps.allow, url, 'url');
   const eventTypes = parseEventTypes(request.eventTypes, 'event_types');
   const now = deps.clock.now();
   const endpoint: Endpoint = {
-    ...request,
     id: deps.newId('whe'),
+    accountId,
+    name,
+    url,
     eventTypes,
+    payload: PAYLOAD_WORDS[payload],
     createdAt: now,
     updatedAt: now,
   };
-  const { secret, stored } = deps.secrets.make({ accountId: endpoint.accountId, endpointId: endpoint.id });
+  const { secret, stored } = deps.secrets.make({ accountId, endpointId: endpoint.id });
   const max = deps.limits.endpointsPerAccount;
   if (!(await deps.webhooks.addEndpoint(endpoint, stored, max))) throw tooManyEndpoints(max);
-  deps.log.info({ endpointId: endpoint.id, accountId: endpoint.accountId }, 'a webhook endpoint was created');
-  return { endpoint: toEndpointView(endpoint, stored), secret };
+  deps.log.info({ endpointId: endpoint.id, accountId }, 'a webhook endpoint was created');
+  return { endpoint: toWireEndpoint(endpoint, stored), secret };
 }
 
-export async function getEndpoint(deps: WebhookDeps, accountId: string, endpointId: string): Promise<EndpointView> {
+export async function getEndpoint(deps: WebhookDeps, accountId: string, endpointId: string): Promise<WebhookEndpoint> {
   if (endpointId === DEFAULT_ENDPOINT) {
     const ownerId = toSecretOwnerId(accountId, endpointId);
-    return toDefaultView(accountId, (await deps.webhooks.findSecrets([ownerId])).get(ownerId));
+    return toDefaultEndpoint(accountId, (await deps.webhooks.findSecrets([ownerId])).get(ownerId));
   }
-  const [view] = await readEndpointViews(deps, [await mustFindEndpoint(deps, accountId, endpointId)]);
-  if (view === undefined) throw endpointNotFound();
-  return view;
+  const [endpoint] = await readEndpoints(deps, [await mustFindEndpoint(deps, accountId, endpointId)]);
+  if (endpoint === undefined) throw endpointNotFound();
+  return endpoint;
 }
 
 /** A page of the endpoints of an account, without `default`. It may begin after an endpoint that was deleted. */
@@ -94,33 +77,32 @@ export async function listEndpoints(
   deps: WebhookDeps,
   accountId: string,
   { limit, after }: { readonly limit: number; readonly after?: string | undefined },
-): Promise<{ readonly endpoints: readonly EndpointView[]; readonly hasMore: boolean }> {
+): Promise<{ readonly endpoints: WebhookEndpoint[]; readonly hasMore: boolean }> {
   if (after !== undefined && !ENDPOINT_ID.test(after))
     throw invalidRequest('after', 'must be the id of a webhook endpoint, such as the last id of the previous page');
   const found = await deps.webhooks.listEndpoints(accountId, { limit: limit + 1, after });
-  return { endpoints: await readEndpointViews(deps, found.slice(0, limit)), hasMore: found.length > limit };
+  return { endpoints: await readEndpoints(deps, found.slice(0, limit)), hasMore: found.length > limit };
 }
 
 /** Changes the given settings. A new URL enables the endpoint, unless the change disables it. */
 export async function updateEndpoint(
   deps: WebhookDeps,
-  accountId: string,
-  endpointId: string,
-  change: EndpointChange,
-): Promise<EndpointView> {
-  if (change.name === '') throw invalidRequest('name', 'must not be empty');
-  assertWebhookUrl(deps.allow, change.url, 'url');
-  const eventTypes = change.eventTypes && parseEventTypes(change.eventTypes, 'event_types');
+  request: UpdateWebhookEndpointRequest,
+): Promise<WebhookEndpoint> {
+  const { accountId, endpointId, name, url } = request;
+  if (name === '') throw invalidRequest('name', 'must not be empty');
+  assertWebhookUrl(deps.allow, url, 'url');
+  const eventTypes = request.eventTypes.length === 0 ? undefined : parseEventTypes(request.eventTypes, 'event_types');
   const found = await mustFindEndpoint(deps, accountId, endpointId);
-  const differences = findDifferences(found, { ...change, eventTypes });
+  const differences = findDifferences(found, request, eventTypes);
   const updated =
     Object.keys(differences).length === 0
       ? found
       : await deps.webhooks.updateEndpoint(accountId, endpointId, { ...differences, at: deps.clock.now() });
   if (differences.enabled === true) deps.announceDispatched({ deliveriesDue: true });
-  const [view] = await readEndpointViews(deps, updated === undefined ? [] : [updated]);
-  if (view === undefined) throw endpointNotFound();
-  return view;
+  const [endpoint] = await readEndpoints(deps, updated === undefined ? [] : [updated]);
+  if (endpoint === undefined) throw endpointNotFound();
+  return endpoint;
 }
 
 /**
@@ -148,7 +130,7 @@ export async function rotateSecret(
   deps.log.info({ endpointId: name.endpointId, accountId: name.accountId, keepOld }, 'a webhook secret was rotated');
   return {
     endpoint: isDefault
-      ? toDefaultView(name.accountId, stored)
+      ? toDefaultEndpoint(name.accountId, stored)
       : await getEndpoint(deps, name.accountId, name.endpointId),
     secret,
   };
@@ -170,20 +152,18 @@ export async function mustFindEndpoint(
   return endpoint;
 }
 
-type Differences = Omit<Parameters<WebhookDeps['webhooks']['updateEndpoint']>[2], 'at'>;
-
 function findDifferences(
   endpoint: Endpoint,
-  change: Omit<EndpointChange, 'eventTypes'> & { readonly eventTypes?: readonly EventType[] | undefined },
-): Differences {
-  const eventTypes =
-    change.eventTypes && isSame(change.eventTypes, endpoint.eventTypes) ? undefined : change.eventTypes;
-  const all: Differences = {
-    name: keepIfChanged(endpoint.name, change.name),
-    url: keepIfChanged(endpoint.url, change.url),
-    eventTypes,
-    payload: keepIfChanged(endpoint.payload, change.payload),
-    enabled: decideEnabled(endpoint, change),
+  { name, url, payload, disabled }: UpdateWebhookEndpointRequest,
+  eventTypes: readonly EventType[] | undefined,
+): Omit<EndpointChange, 'at'> {
+  const all: Omit<EndpointChange, 'at'> = {
+    name: keepIfChanged(endpoint.name, name),
+    url: keepIfChanged(endpoint.url, url),
+    eventTypes: eventTypes && isSame(eventTypes, endpoint.eventTypes) ? undefined : eventTypes,
+    payload:
+      payload === WebhookPayload.UNSPECIFIED ? undefined : keepIfChanged(endpoint.payload, PAYLOAD_WORDS[payload]),
+    enabled: decideEnabled(endpoint, url, disabled),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
@@ -194,10 +174,14 @@ function keepIfChanged<T>(before: T, after: T | undefined): T | undefined {
 }
 
 /** A new URL or the wish enables even an enabled endpoint, and its failures are then forgotten. */
-function decideEnabled({ url, disabled: was }: Endpoint, change: EndpointChange): boolean | undefined {
-  const isMoved = keepIfChanged(url, change.url) !== undefined;
-  if (change.disabled === undefined) return isMoved ? true : undefined;
-  return isMoved || !change.disabled || was === undefined ? !change.disabled : undefined;
+function decideEnabled(
+  { url: before, disabled: was }: Endpoint,
+  url: string | undefined,
+  disabled: boolean | undefined,
+): boolean | undefined {
+  const isMoved = keepIfChanged(before, url) !== undefined;
+  if (disabled === undefined) return isMoved ? true : undefined;
+  return isMoved || !disabled || was === undefined ? !disabled : undefined;
 }
 
 function isSame(one: readonly EventType[], other: readonly EventType[]): boolean {
@@ -212,40 +196,43 @@ function toReplacement(was: SealedSecret, made: SealedSecret, keepOld: boolean):
   };
 }
 
-/** Endpoints with their hints and their health, in the same order. */
-async function readEndpointViews(
-  { webhooks }: WebhookDeps,
-  endpoints: readonly Endpoint[],
-): Promise<readonly EndpointView[]> {
+/** Endpoints as their owner sees them, with their hints and their health, in the same order. */
+async function readEndpoints({ webhooks }: WebhookDeps, endpoints: readonly Endpoint[]): Promise<WebhookEndpoint[]> {
   const ids = endpoints.map(({ id }) => id);
   const [secrets, health] = await Promise.all([webhooks.findSecrets(ids), webhooks.readHealth(ids)]);
-  return endpoints.map((endpoint) => toEndpointView(endpoint, secrets.get(endpoint.id), health.get(endpoint.id)));
+  return endpoints.map((endpoint) => toWireEndpoint(endpoint, secrets.get(endpoint.id), health.get(endpoint.id)));
 }
 
-function toEndpointView(
-  endpoint: Endpoint,
+function toWireEndpoint(
+  { id, accountId, name, url, eventTypes, payload, createdAt, updatedAt, disabled }: Endpoint,
   secret: SealedSecret | undefined,
-  health: Health | undefined = HEALTHY,
-): EndpointView {
-  const { id, accountId, createdAt, updatedAt } = endpoint;
-  return {
+  { lastSuccessAt, lastFailureAt, failingSince }: Health = HEALTHY,
+): WebhookEndpoint {
+  return toMessage(WebhookEndpointSchema, {
     id,
     accountId,
-    settings: endpoint,
-    hint: secret?.hint ?? '',
-    createdAt,
-    updatedAt: Math.max(updatedAt, secret?.updatedAt ?? 0),
-    health,
-  };
+    name,
+    url,
+    eventTypes: [...eventTypes],
+    payload: PAYLOADS[payload],
+    secretHint: secret?.hint,
+    disabledReason: disabled?.reason,
+    createdAt: toTimestamp(createdAt),
+    updatedAt: toTimestamp(Math.max(updatedAt, secret?.updatedAt ?? 0)),
+    disabledAt: toTimestamp(disabled?.at),
+    lastSuccessAt: toTimestamp(lastSuccessAt),
+    lastFailureAt: toTimestamp(lastFailureAt),
+    failingSince: toTimestamp(failingSince),
+  });
 }
 
-function toDefaultView(accountId: string, secret: SealedSecret | undefined): EndpointView {
-  return {
+/** The endpoint of the URLs that requests carry has a secret alone. */
+function toDefaultEndpoint(accountId: string, secret: SealedSecret | undefined): WebhookEndpoint {
+  return create(WebhookEndpointSchema, {
     id: DEFAULT_ENDPOINT,
     accountId,
-    hint: secret?.hint ?? '',
-    createdAt: secret?.createdAt,
-    updatedAt: secret?.updatedAt,
-    health: HEALTHY,
-  };
+    payload: WebhookPayload.THIN,
+    secretHint: secret?.hint ?? '',
+    ...(secret && { createdAt: timestampFromMs(secret.createdAt), updatedAt: timestampFromMs(secret.updatedAt) }),
+  });
 }

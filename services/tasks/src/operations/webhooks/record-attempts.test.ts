@@ -107,7 +107,7 @@ describeOnEngines('an endpoint', (open) => {
     const world = await openDeliveryWorld(open());
     await oneEndpoint(world, 'evt_1', 'evt_2');
     const [receiver] = await world.lease();
-    const gone = receiver!.deliveries.filter(({ event }) => event.id === 'evt_1');
+    const gone = receiver!.deliveries.filter(({ event }) => event?.id === 'evt_1');
     await world.answer([{ ...receiver!, deliveries: gone }], 410);
 
     expect(await endpoint(world)).toMatchObject({ disabled: { reason: 'gone', at: world.clock.now() } });

@@ -1,3 +1,4 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { Secret, acceptOnly } from '@reelgate/platform/secret';
@@ -94,7 +95,11 @@ describe('the secret of default', () => {
     const { secret, endpoint } = await rotateSecret(world.deps, DEFAULT, { keepOld: true });
 
     expect(await signing(world, DEFAULT)).toEqual([secret.reveal()]);
-    expect(endpoint).toMatchObject({ id: 'default', createdAt: world.clock.now(), updatedAt: world.clock.now() });
+    expect(endpoint).toMatchObject({
+      id: 'default',
+      createdAt: timestampFromMs(world.clock.now()),
+      updatedAt: timestampFromMs(world.clock.now()),
+    });
   });
 });
 
@@ -139,8 +144,11 @@ describe('a rotation', () => {
 
     const { secret, endpoint } = await rotateSecret(world.deps, name, { keepOld: false });
 
-    expect(endpoint).toMatchObject({ createdAt, updatedAt: createdAt + 5000 });
-    expect(endpoint.hint.slice(-4)).toBe(secret.reveal().slice(-4));
+    expect(endpoint).toMatchObject({
+      createdAt: timestampFromMs(createdAt),
+      updatedAt: timestampFromMs(createdAt + 5000),
+    });
+    expect(endpoint.secretHint.slice(-4)).toBe(secret.reveal().slice(-4));
   });
 
   test('of two at the same time one is refused, and the secret of the other signs', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { describeOnEngines } from '../../../testing/store/describe-on-engines.ts';
 import { seeded } from '../../../../../test/harness/seeded.ts';
 import { completed } from '../../../testing/store/opened-store.ts';
@@ -124,7 +125,9 @@ describeOnEngines('a stream of events', (open) => {
       withSubject: true,
     }).next()) as IteratorYieldResult<EventMessage>;
 
-    expect(value).toMatchObject({ event: { subjectId: 'task_1' }, subject: { task: { state: 'completed' } } });
+    expect(value).toMatchObject({
+      event: { subjectId: 'task_1', subject: { case: 'task', value: { state: TaskState.COMPLETED } } },
+    });
   });
 
   test('is refused beyond sixteen of an account, until one has ended', async () => {

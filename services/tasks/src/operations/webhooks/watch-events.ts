@@ -1,11 +1,12 @@
 import type { Problem } from '@reelgate/platform/problem';
-import type { DispatchedEvent, EventType } from '../../domain/webhook.ts';
+import type { Event } from '@reelgate/proto/tasks/v1/webhook';
+import type { EventType } from '../../domain/webhook.ts';
 import type { EventPlaceReader, EventReader } from '../../store/webhook-store.ts';
 import type { StreamPermits } from '../content/content-stream-permits.ts';
 import type { OpenWatch, OpenWatches } from '../watches/open-watches.ts';
 import type { EventFeed, EventHub } from './event-hub.ts';
-import { findSubjects } from './event-subjects.ts';
-import type { Subject, SubjectDeps } from './event-subjects.ts';
+import { findSubjects, toWireEvent } from './event-subjects.ts';
+import type { SubjectDeps } from './event-subjects.ts';
 import { refuse } from '../../refusals.ts';
 
 const PAGE_MAX = 100;
@@ -31,8 +32,7 @@ export interface EventWatch {
 
 /** A message of an event stream. Without an event it is a heartbeat. */
 export interface EventMessage {
-  readonly event?: DispatchedEvent | undefined;
-  readonly subject?: Subject | undefined;
+  readonly event?: Event;
   readonly cursor: string;
 }
 
@@ -101,7 +101,7 @@ async function* streamNews(stream: Stream): AsyncGenerator<EventMessage> {
     for (const event of page) {
       stream.position = event;
       watch.sending();
-      yield { event, subject: subjects?.get(event.subjectId), cursor: event.id };
+      yield { event: toWireEvent(event, subjects?.get(event.subjectId)), cursor: event.id };
     }
     isWhole = page.length < PAGE_MAX;
   }

@@ -1,11 +1,13 @@
 import type { SqlQuery, SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
+import { BatchCallSchema } from '@reelgate/proto/tasks/v1/batch';
 import type { Batch, BatchOrigin, BatchPhase } from '../../domain/batch.ts';
 import type { BatchLease } from '../batch-store.ts';
 import {
   inJson,
   inNumber,
   inOptionalJson,
+  inOptionalMessage,
   inOptionalNumber,
   inOptionalText,
   inText,
@@ -61,6 +63,9 @@ export const BATCH = recordColumns<Batch>({
   cancellingAt: inOptionalNumber('cancelling_at'),
   endedAt: inOptionalNumber('ended_at'),
 });
+
+/** The call of a line, until it has its job. */
+export const CALL = inOptionalMessage('call_json', BatchCallSchema);
 
 export function toNanos(value: SqlValue | undefined): bigint {
   return BigInt(value ?? 0);

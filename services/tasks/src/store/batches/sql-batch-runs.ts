@@ -1,13 +1,13 @@
 import { inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
 import { LINE_KEY_MS, nameLineKey } from '../../domain/batch.ts';
-import type { BatchCall, BatchFault, LineWork, OpenLine, OrderWork } from '../../domain/batch.ts';
+import type { BatchFault } from '../../domain/batch.ts';
 import type { Order } from '../../domain/order.ts';
 import type { Failure } from '../../domain/task.ts';
-import type { BatchRunStore, StartedLine } from '../batch-store.ts';
+import type { BatchRunStore, LineWork, OpenLine, OrderWork, StartedLine } from '../batch-store.ts';
 import { inOptionalJson, optionalText, text } from '../columns.ts';
 import { tryTakeKeys } from '../tasks/sql-admission.ts';
-import { OPEN, countLines, holdLease, toNanos } from './batch-rows.ts';
+import { CALL, OPEN, countLines, holdLease, toNanos } from './batch-rows.ts';
 import type { BatchCounts } from './batch-rows.ts';
 
 const ABOVE_MAX: BatchFault = {
@@ -103,7 +103,6 @@ async function listOpen(
 
 const ORDER = inOptionalJson<Order>('order_json');
 const NAMES = inOptionalJson<NonNullable<OrderWork['names']>>('names_json');
-const CALL = inOptionalJson<BatchCall>('call_json');
 
 function readWork(row: SqlRow): LineWork {
   const order = ORDER.read(row);

@@ -1,9 +1,9 @@
 import type { NewId } from '@reelgate/platform/ids';
 import { inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlRow, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
+import { BatchCallSchema } from '@reelgate/proto/tasks/v1/batch';
 import { BATCH_FAULTS_MAX } from '../../domain/batch.ts';
-import type { Batch, BatchCall, BatchOutcome, BatchPhase, NewBatchLine } from '../../domain/batch.ts';
-import type { Job } from '../../domain/job.ts';
+import type { Batch, BatchFault, BatchOutcome, BatchPhase } from '../../domain/batch.ts';
 import type {
   BatchCreateStore,
   BatchLeases,
@@ -12,15 +12,17 @@ import type {
   BatchStore,
   BatchTaking,
   BatchWriteStore,
+  NewBatchLine,
   OpenBatchReader,
 } from '../batch-store.ts';
-import { inOptionalJson, insertMany, optionalText, searchable, text, toInsert } from '../columns.ts';
+import type { Job } from '../job-store.ts';
+import { inOptionalJson, insertMany, optionalText, searchable, text, toInsert, toMessageJson } from '../columns.ts';
 import { JOB } from '../jobs/sql-jobs.ts';
 import { awaitBeginResult, takeKeys } from '../tasks/sql-admission.ts';
 import { TASK } from '../tasks/task-rows.ts';
 import { sqlEventWrites } from '../webhooks/sql-events.ts';
 import type { WriteEvent } from '../webhooks/sql-events.ts';
-import { BATCH, BATCH_ORIGIN, countLines, holdLease } from './batch-rows.ts';
+import { BATCH, BATCH_ORIGIN, CALL, countLines, holdLease } from './batch-rows.ts';
 import { UNCHARGED, sqlBatchCharges } from './sql-batch-charges.ts';
 import { sqlBatchRuns } from './sql-batch-runs.ts';
 import { chooseTurns } from './sql-batch-turns.ts';
@@ -200,7 +202,7 @@ async function insertLines(query: SqlWork, batchId: string, lines: readonly NewB
           state: 'fault' in body ? 'refused' : 'pending',
           order_json: 'order' in body ? JSON.stringify(body.order) : null,
           names_json: 'order' in body && body.names !== undefined ? JSON.stringify(body.names) : null,
-          call_json: 'call' in body ? JSON.stringify(body) : null,
+          call_json: 'repeatable' in body ? toMessageJson(BatchCallSchema, body) : null,
           fault_json: 'fault' in body ? JSON.stringify(body.fault) : null,
         })),
       ),
@@ -239,8 +241,7 @@ async function endBatch(
   });
 }
 
-const CALL = inOptionalJson<BatchCall>('call_json');
-const FAULT = inOptionalJson<NonNullable<NonNullable<Batch['faults']>[number]>>('fault_json');
+const FAULT = inOptionalJson<BatchFault>('fault_json');
 const TASK_LIST = TASK.names.map((name) => `tasks.${name}`).join(', ');
 const LINE_LIST = `batch_lines.number AS line_number, batch_lines.custom_id, batch_lines.fault_json,
   batch_lines.task_id AS work_id`;
@@ -389,12 +390,12 @@ function sqlBatchRetention(sql: Sql): BatchRetentionStore {
 async function listLeftObjects(query: SqlQuery, batchId: string, last: number): Promise<readonly string[]> {
   const rows = await query(
     `SELECT call_json FROM batch_lines
-     WHERE batch_id = $1 AND number <= $2 AND task_id IS NULL AND call_json LIKE '%"body":{"object":%'`,
+     WHERE batch_id = $1 AND number <= $2 AND task_id IS NULL AND call_json LIKE '%"object":%'`,
     [batchId, last],
   );
   return rows.flatMap((row) => {
-    const { call } = CALL.read(row) ?? {};
-    return call !== undefined && 'object' in call.body ? [call.body.object] : [];
+    const body = CALL.read(row)?.call?.body;
+    return body?.case === 'object' ? [body.value] : [];
   });
 }
 

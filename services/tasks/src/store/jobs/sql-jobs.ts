@@ -1,15 +1,18 @@
 import type { NewId } from '@reelgate/platform/ids';
+import { JobAnswerSchema, JobCallSchema } from '@reelgate/proto/tasks/v1/job';
+import type { JobAnswer, JobCall } from '@reelgate/proto/tasks/v1/job';
 import { parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { JOBS_TOTAL_SCOPE, jobTokenScope } from '../../domain/in-flight-scope.ts';
 import { CREATE_LEASE } from '../../domain/job.ts';
-import type { Job, JobBytes, JobCall, JobOrigin } from '../../domain/job.ts';
+import type { JobOrigin } from '../../domain/job.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import {
   inFlag,
   inJson,
   inNumber,
   inOptionalJson,
+  inOptionalMessage,
   inOptionalNumber,
   inOptionalText,
   inText,
@@ -19,9 +22,11 @@ import {
   text,
   toInsert,
   toJson,
+  toMessageJson,
 } from '../columns.ts';
 import type { Fields } from '../columns.ts';
 import type {
+  Job,
   JobBeginStore,
   JobFinishStore,
   JobLeaseStore,
@@ -59,6 +64,8 @@ const ORIGIN_FIELDS: Fields<JobOrigin> = {
 
 const ORIGIN = recordColumns(ORIGIN_FIELDS);
 
+const CALL = inOptionalMessage('call_json', JobCallSchema);
+
 export const JOB = recordColumns<Job>({
   ...ORIGIN_FIELDS,
   endpoint: inText('endpoint'),
@@ -72,7 +79,7 @@ export const JOB = recordColumns<Job>({
   starts: inNumber('starts'),
   updatedAt: inNumber('updated_at'),
   finishedAt: inOptionalNumber('finished_at'),
-  answer: inOptionalJson('answer_json'),
+  answer: inOptionalMessage('answer_json', JobAnswerSchema),
   failure: inOptionalJson('failure_json'),
 });
 
@@ -169,7 +176,7 @@ function sqlJobFinish(sql: Sql, note: WriteNote, writeEvent: WriteEvent): JobFin
             jobId,
             lease,
             state: finished.state,
-            answer: toJson(finished.answer),
+            answer: toMessageJson(JobAnswerSchema, finished.answer),
             answerObject: readObjectId(finished.answer?.body),
             failure: toJson(finished.failure),
             at: finished.at,
@@ -221,7 +228,7 @@ async function insertJob(query: SqlQuery, job: NewJob, permits: readonly Permit[
       ...toCountedRow(permits),
     }),
   );
-  await query(...toInsert('job_calls', { job_id: job.id, call_json: JSON.stringify(call) }));
+  await query(...toInsert('job_calls', { job_id: job.id, call_json: toMessageJson(JobCallSchema, call) }));
 }
 
 /** Takes an ended job out of its counters. */
@@ -299,7 +306,7 @@ function sqlJobLeases(sql: Sql, note: WriteNote): JobLeaseStore {
           `SELECT job_id, call_json FROM job_calls WHERE job_id IN (${parameters(jobs.length)})`,
           jobs.map(({ id }) => id),
         );
-        const byId = new Map(calls.map((row) => [text(row['job_id']), fromCallJson(row['call_json'])]));
+        const byId = new Map(calls.map((row) => [text(row['job_id']), CALL.read(row)]));
         return jobs.flatMap((job) => {
           const call = byId.get(job.id);
           return call === undefined ? [] : [{ job, call }];
@@ -393,11 +400,7 @@ function sqlJobRetention(sql: Sql): JobRetentionStore {
   };
 }
 
-function fromCallJson(value: SqlValue | undefined): JobCall {
-  return JSON.parse(text(value)) as JobCall;
-}
-
 /** The id of the private media object that holds the bytes, if any. */
-function readObjectId(bytes: JobBytes | undefined): string | null {
-  return bytes !== undefined && 'object' in bytes ? bytes.object : null;
+function readObjectId(body: (JobCall | JobAnswer)['body'] | undefined): string | null {
+  return body?.case === 'object' ? body.value : null;
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
+import type { JobCall } from '@reelgate/proto/tasks/v1/job';
 import type { JobLease } from '../../../src/domain/job.ts';
 import { newCallDraws } from '../../store/model/drawn-calls.ts';
 import type { Aims, DrawnCall, DrawnStep } from '../../store/model/drawn-calls.ts';
@@ -20,6 +21,12 @@ const NO_LEASE: JobLease = { jobId: 'job_1', lease: 'lease_of_nobody' };
 const soonMs = fc.integer({ min: 0, max: 4000 });
 const limit = fc.constantFrom(1, 2, ALL);
 const nothing = fc.constant(undefined);
+
+const bodies = (object: string): Arbitrary<JobCall['body']> =>
+  fc.constantFrom<JobCall['body']>(
+    { case: 'inline', value: new TextEncoder().encode('{}') },
+    { case: 'object', value: object },
+  );
 
 const { plain, aim } = newCallDraws<JobsState, ModelledJobs>(ONE_UNAIMED_OF);
 
@@ -51,7 +58,7 @@ const begin = plain(
     perToken: fc.constantFrom(1, 3, 64, 200),
     total: fc.constantFrom(4, 64, 200),
     leaseMs: fc.option(soonMs, { nil: undefined }),
-    body: fc.constantFrom({ inline: 'e30=' }, { object: 'obj-body' }),
+    body: bodies('obj-body'),
     repeatable: fc.boolean(),
     webhookUrl: fc.constantFrom(undefined, 'https://hooks.example/1'),
   }),
@@ -133,7 +140,7 @@ const finish = underLease(
   isAny,
   fc.record({
     isCompleted: fc.boolean(),
-    body: fc.constantFrom({ inline: 'e30=' }, { object: 'obj-answer' }),
+    body: bodies('obj-answer'),
     needsPerson: fc.boolean(),
   }),
   (lease, { isCompleted, body, needsPerson }) => ({

@@ -1,6 +1,8 @@
-import type { Job, JobBytes, JobCall, JobLease } from '../../../src/domain/job.ts';
+import type { JobAnswer, JobCall } from '@reelgate/proto/tasks/v1/job';
+import type { JobLease } from '../../../src/domain/job.ts';
 import { CREATE_LEASE } from '../../../src/domain/job.ts';
 import type {
+  Job,
   JobBeginStore,
   JobFinishStore,
   JobLeaseStore,
@@ -58,8 +60,8 @@ function findLeased(state: JobsState, { jobId, lease }: JobLease): ModelJob | un
   return state.jobs.find((one) => one.job.id === jobId && one.lease === lease);
 }
 
-function readObject(bytes: JobBytes | undefined): string | undefined {
-  return bytes !== undefined && 'object' in bytes ? bytes.object : undefined;
+function readObject(body: (JobCall | JobAnswer)['body'] | undefined): string | undefined {
+  return body?.case === 'object' ? body.value : undefined;
 }
 
 function changeJob(one: ModelJob, changes: Partial<Job>): void {

@@ -4,10 +4,11 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { FailureCause, TaskSchema, TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
-import { aTask } from '../../testing/tasks.ts';
-import type { State, Task, Usage } from '../domain/task.ts';
-import { fromWireEnum } from './mapping-order.ts';
-import { STATE_WORDS, toWireCreated, toWireTask } from './mapping-task.ts';
+import { aTask } from '../../../testing/tasks.ts';
+import type { State, Task, Usage } from '../../domain/task.ts';
+import { fromWireEnum } from '../../rpc/mapping-order.ts';
+import { STATE_WORDS } from '../../rpc/request-fields.ts';
+import { toWireCreated, toWireTask } from './work-messages.ts';
 
 const NOW = 2_000_000;
 

@@ -1,8 +1,15 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
-import type { EveryField } from '@reelgate/platform/rpc/service';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
-import type { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type { EveryField } from '@reelgate/platform/rpc/whole-message';
+import { JobFailureSchema, JobSchema } from '@reelgate/proto/tasks/v1/job';
+import type { Job as WireJob } from '@reelgate/proto/tasks/v1/job';
+import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type {
+  ContentItem as WireItem,
+  MediaItem as WireMedia,
+  Order as WireOrder,
+} from '@reelgate/proto/tasks/v1/order';
 import type { QueuePlace } from '@reelgate/proto/tasks/v1/queue';
 import {
   FailureCause,
@@ -12,17 +19,18 @@ import {
   UsageSchema,
 } from '@reelgate/proto/tasks/v1/task';
 import type { Task as WireTask, TaskFailure, TaskResult, Usage as WireUsage } from '@reelgate/proto/tasks/v1/task';
-import type { EveryMember } from '../domain/every-member.ts';
-import { findFailureCause } from '../domain/failure-cause.ts';
-import type { Cause } from '../domain/failure-cause.ts';
-import type { Failure, Result, State, Task, TaskFilter, TaskOrigin, Usage } from '../domain/task.ts';
-import { pollAfterMs } from '../operations/reads/read-tasks.ts';
-import type { TaskCount } from '../store/task-store.ts';
-import { KIND_WORDS, fromOptionalEnum, fromWireEnum, toWireOrder } from './mapping-order.ts';
-import { emptyToUndefined } from './request-fields.ts';
+import { findFailureCause } from '../../domain/failure-cause.ts';
+import type { Cause } from '../../domain/failure-cause.ts';
+import { isMedia } from '../../domain/order.ts';
+import type { ContentItem, MediaItem, Order } from '../../domain/order.ts';
+import type { Failure, Result, Task, TaskOrigin, Usage } from '../../domain/task.ts';
+import type { Job } from '../../store/job-store.ts';
+import { pollAfterMs } from './read-tasks.ts';
 
+export const KINDS = deriveValues(TaskKind);
+const MEDIA = deriveValues(MediaKind);
+export const ROLES = deriveValues(MediaRole);
 export const STATES = deriveValues(TaskState);
-export const STATE_WORDS = deriveWords(TaskState);
 
 /**
  * The view of a task for its owner, with its place if it is given. The message has no field for anything of the upstream.
@@ -124,33 +132,65 @@ export function toWireUsage(usage: Usage): WireUsage {
   });
 }
 
-/** The members of a request that narrow every list and every watch of tasks. */
-interface WireTaskFilter {
-  readonly accountId: string;
-  readonly states: readonly TaskState[];
-  readonly model: string;
-  readonly kind: TaskKind;
+/** The view of a job for its owner. */
+export function toWireJob(job: Job): WireJob {
+  const { id, accountId, state, createdAt, updatedAt, finishedAt, answer, failure } = job;
+  return toMessage(JobSchema, {
+    id,
+    accountId,
+    state: STATES[state],
+    createdAt: timestampFromMs(createdAt),
+    updatedAt: timestampFromMs(updatedAt),
+    completedAt: toTimestamp(finishedAt),
+    answer,
+    failure: failure && toMessage(JobFailureSchema, { code: failure.code, message: failure.message }),
+  });
 }
 
-/** The filter of a request. A member of the filter that no request has does not compile. */
-export function readTaskFilter({ accountId, states, model, kind }: WireTaskFilter): EveryMember<TaskFilter> {
+/** The job as it was when it was created. */
+export function toWireNewJob(job: Job): WireJob {
+  return toWireJob({
+    ...job,
+    state: 'queued',
+    updatedAt: job.createdAt,
+    finishedAt: undefined,
+    answer: undefined,
+    failure: undefined,
+  });
+}
+
+export function toWireOrder(order: Order): WireOrder {
   return {
-    accountId: emptyToUndefined(accountId),
-    states: states.map((state) => fromWireEnum(STATE_WORDS, state)),
-    model: emptyToUndefined(model),
-    kind: fromOptionalEnum(KIND_WORDS, kind),
-  };
+    $typeName: 'reelgate.tasks.v1.Order',
+    kind: KINDS[order.kind],
+    model: order.model,
+    content: order.content.map(toWireItem),
+    duration: order.duration,
+    resolution: order.resolution,
+    ratio: order.ratio,
+    sourceTaskId: order.sourceTaskId ?? '',
+    aigcWatermark: order.aigcWatermark,
+    callbackUrl: order.callbackUrl,
+    size: order.size,
+    extraJson: order.extraJson ?? '',
+    optionalExtra: [...(order.optionalExtra ?? [])],
+  } satisfies EveryField<WireOrder>;
 }
 
-/** The state of a filter; undefined for every state. */
-export function readStateFilter(state: TaskState): State | undefined {
-  return fromOptionalEnum(STATE_WORDS, state);
+function toWireItem(item: ContentItem): WireItem {
+  return {
+    $typeName: 'reelgate.tasks.v1.ContentItem',
+    item: isMedia(item) ? { case: 'media', value: toWireMedia(item) } : { case: 'text', value: item.text },
+  } satisfies EveryField<WireItem>;
 }
 
-/** The count of an answer, zero if there was no count. */
-export function toWireCount(counted?: TaskCount): {
-  readonly counted: number;
-  readonly countedAll: boolean;
-} {
-  return { counted: counted?.count ?? 0, countedAll: counted?.isWhole ?? false };
+function toWireMedia({ media, role, url = '', object = '', declaredType = '' }: MediaItem): WireMedia {
+  return {
+    $typeName: 'reelgate.tasks.v1.MediaItem',
+    kind: MEDIA[media],
+    role: role === undefined ? MediaRole.UNSPECIFIED : ROLES[role],
+    url,
+    object,
+    declaredType,
+  } satisfies EveryField<WireMedia>;
 }
