@@ -3,7 +3,8 @@ import { BillingService, PlaceHoldRequestSchema } from '@reelgate/proto/billing/
 import type { HoldOrder, HoldPlacement, PlaceHoldRequest } from '@reelgate/proto/billing/v1/billing_service';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import { bind } from '@reelgate/platform/rpc/service';
-import type { Binding, EveryField } from '@reelgate/platform/rpc/service';
+import type { Binding } from '@reelgate/platform/rpc/service';
+import type { EveryField } from '@reelgate/platform/rpc/whole-message';
 import type { TraceContinuer } from '@reelgate/platform/trace/trace';
 import { create } from '@bufbuild/protobuf';
 import { inRequest, inTrace, readRequestId } from '@reelgate/platform/request-context';

@@ -15,8 +15,8 @@ import type {
   PlaceHoldsRequest,
   BillingService,
 } from '@reelgate/proto/billing/v1/billing_service';
-import { newHoldLists } from './hold-lists.ts';
-import type { HoldLists } from './hold-lists.ts';
+import { newHoldLists } from './billing.ts';
+import type { HoldLists } from './billing.ts';
 
 const LIST_MAX = 64;
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { aContextIr, aRegeneration, anOrder } from '../../testing/orders.ts';
 import { aSource } from '../../testing/tasks.ts';
-import { sourceFault } from './source.ts';
+import { sourceFault } from './rules/validate-order.ts';
 import type { Task } from './task.ts';
 
 const sized = (width: number, height: number): Task => aSource({ result: { object: 'obj_1', width, height } });

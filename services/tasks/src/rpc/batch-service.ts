@@ -1,15 +1,23 @@
 import { requireField } from '@reelgate/platform/rpc/rules';
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import { toMessage } from '@reelgate/platform/rpc/whole-message';
+import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import {
   BatchLeaseSchema,
   LeaseBatchResponseSchema,
   ListBatchLinesResponseSchema,
+  BatchWork,
 } from '@reelgate/proto/tasks/v1/batch_service';
 import type { BatchService, CreateBatchRequest, LeaseBatchResponse } from '@reelgate/proto/tasks/v1/batch_service';
 import type { TokenReader } from '../operations/cached-tokens.ts';
 import type { BatchDeps } from '../operations/batches/batch-deps.ts';
-import { cancelBatch, createBatch, digestBatch, getBatch, listBatches } from '../operations/batches/create-batch.ts';
+import {
+  cancelBatch,
+  createBatch,
+  digestBatch,
+  getBatch,
+  listBatches,
+  nameStatus,
+} from '../operations/batches/create-batch.ts';
 import type { BatchRequest } from '../operations/batches/create-batch.ts';
 import {
   appendLines,
@@ -20,8 +28,21 @@ import {
   returnBatch,
 } from '../operations/batches/work-batches.ts';
 import type { LeasedBatch } from '../operations/batches/work-batches.ts';
-import { WORKS, fromWireFault, fromWireLine, toWireBatch, toWireLine } from './mapping-batch.ts';
 import { emptyToUndefined, readIdempotency, readLimit } from './request-fields.ts';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { BatchFaultSchema, BatchLineSchema, BatchSchema, BatchStatus } from '@reelgate/proto/tasks/v1/batch';
+import type {
+  Batch as WireBatch,
+  BatchFault as WireFault,
+  BatchLine as WireLine,
+  BatchLineInput,
+} from '@reelgate/proto/tasks/v1/batch';
+import { BATCH_LINES_MAX } from '../domain/batch.ts';
+import type { Batch, BatchFault } from '../domain/batch.ts';
+import type { EndedLine, NewBatchLine } from '../store/batch-store.ts';
+import { toWireJob, toWireTask } from '../operations/reads/work-messages.ts';
+import { fromWireOrder } from './mapping-order.ts';
+import { refuse } from '../refusals.ts';
 
 const LIST_LIMIT = 20;
 const LIST_LIMIT_MAX = 100;
@@ -98,4 +119,72 @@ function toBatchRequest(request: CreateBatchRequest, requestId: string): BatchRe
     outputExpiresAfterMs: seconds === 0n ? undefined : Number(seconds) * MS,
   };
   return { ...batch, idempotency: readIdempotency(request, () => digestBatch(batch)) };
+}
+
+const STATUSES = deriveValues(BatchStatus);
+const WORKS = deriveValues(BatchWork);
+
+/** The view of a batch for its owner. */
+function toWireBatch(batch: Batch): WireBatch {
+  const { outputExpiresAfterMs } = batch;
+  return toMessage(BatchSchema, {
+    id: batch.id,
+    accountId: batch.accountId,
+    endpoint: batch.endpoint,
+    inputFileId: batch.inputFileId,
+    status: STATUSES[nameStatus(batch)],
+    model: batch.model,
+    metadata: { ...batch.metadata },
+    total: batch.total,
+    completed: batch.completed,
+    failed: batch.failed,
+    chargedNanos: batch.chargedNanos,
+    currency: batch.currency,
+    chargesOpen: batch.phase !== 'ended' || batch.uncharged > 0,
+    faults: (batch.faults ?? []).map(toWireFault),
+    outputFileId: batch.outputFileId,
+    errorFileId: batch.errorFileId,
+    createdAt: toTimestamp(batch.createdAt),
+    inProgressAt: toTimestamp(batch.runningAt),
+    expiresAt: toTimestamp(batch.expiresAt),
+    finalizingAt: toTimestamp(batch.writingAt),
+    cancellingAt: toTimestamp(batch.cancellingAt),
+    endedAt: toTimestamp(batch.endedAt),
+    outputExpiresAfterSeconds: outputExpiresAfterMs === undefined ? undefined : BigInt(outputExpiresAfterMs / MS),
+  });
+}
+
+function toWireFault({ code, message, line, param }: BatchFault): WireFault {
+  return toMessage(BatchFaultSchema, { code, message, line, param });
+}
+
+function fromWireFault({ code, message, line, param }: WireFault): BatchFault {
+  return { code, message, line: line === 0 ? undefined : line, param: emptyToUndefined(param) };
+}
+
+function fromWireLine({ number, customId, body, fieldNames }: BatchLineInput): NewBatchLine {
+  if (number < 1 || number > BATCH_LINES_MAX)
+    throw refuse('invalid_request', {
+      field: 'lines.number',
+      message: `must be from 1 to ${BATCH_LINES_MAX}; it is ${number}`,
+    });
+  return { number, customId, body: fromWireBody(body, fieldNames) };
+}
+
+function fromWireBody(body: BatchLineInput['body'], names: BatchLineInput['fieldNames']): NewBatchLine['body'] {
+  if (body.case === 'fault') return { fault: fromWireFault(body.value) };
+  if (body.case === 'call') return body.value;
+  return { order: fromWireOrder(body.value), ...(Object.keys(names).length === 0 ? {} : { names }) };
+}
+
+/** The task or the answer of such a line may be gone by now. */
+const DELETED: BatchFault = { code: 'task_deleted', message: 'the result was deleted before the batch ended' };
+
+function toWireLine({ number, customId, task, job, fault }: EndedLine, now: number): WireLine {
+  const toEnd = (): WireLine['end'] => {
+    if (task !== undefined) return { case: 'task', value: toWireTask(task, now) };
+    if (job !== undefined) return { case: 'job', value: toWireJob(job) };
+    return { case: 'fault', value: toWireFault(fault ?? DELETED) };
+  };
+  return toMessage(BatchLineSchema, { number, customId, end: toEnd() });
 }

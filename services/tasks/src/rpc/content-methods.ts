@@ -10,10 +10,8 @@ import type {
   UploadMediaRequest,
 } from '@reelgate/proto/tasks/v1/task_service';
 import type { EveryMember } from '../domain/every-member.ts';
-import type { ContentDeps } from '../operations/content/content-deps.ts';
-import { signContentLink } from '../operations/content/content-link.ts';
-import { readContent } from '../operations/content/read-content.ts';
-import type { ContentPart } from '../operations/content/read-content.ts';
+import { signContentLink, readContent } from '../operations/content/read-content.ts';
+import type { ContentDeps, ContentPart } from '../operations/content/read-content.ts';
 import { uploadMedia } from '../operations/content/upload-media.ts';
 import type { Upload } from '../operations/content/upload-media.ts';
 import { MEDIA_WORDS, fromWireEnum } from './mapping-order.ts';

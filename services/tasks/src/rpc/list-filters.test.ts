@@ -14,7 +14,7 @@ import { useWorlds } from '../../testing/open-world.ts';
 import { FILTERED, writeFiltered } from '../../testing/store/filters-conformance.ts';
 import type { FilterMember } from '../../testing/store/filters-conformance.ts';
 import { accepted } from '../../testing/store/opened-store.ts';
-import { operateTasks } from './operate-tasks.ts';
+import { operateTasks } from './operate-work.ts';
 import { readMethods } from './task-read-methods.ts';
 import { readTaskFilter } from './request-fields.ts';
 

@@ -1,4 +1,4 @@
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { Implementation } from '@reelgate/platform/rpc/service';
@@ -10,11 +10,12 @@ import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
 import { fromWireEnum } from './mapping-order.ts';
 import { operateChannels, operatePauses } from './operate-channels.ts';
-import { operateJobs, toJobRecord } from './operate-jobs.ts';
-import { operateHandOver, operateSearch } from './operate-notes.ts';
+import { operateJobs, toJobRecord, operateTasks, readTaskRecord } from './operate-work.ts';
 import { operateActivity } from './operate-activity.ts';
-import { operateTasks, readTaskRecord } from './operate-tasks.ts';
 import { emptyToUndefined, readLimit } from './request-fields.ts';
+import { requireField } from '@reelgate/platform/rpc/rules';
+import { findWork } from '../operations/operators/find-work.ts';
+import { markRead, readHandOver, addNote, deleteNote, resolveNote } from '../operations/operators/hand-over.ts';
 
 /** The view for operators. Private facts of the upstreams leave this service only here. */
 export function operatorService(
@@ -71,6 +72,41 @@ function operateAttention(deps: Deps, jobs: JobDeps, { backlog, operators, clock
       if (job !== undefined) return { decidedAt, jobRecord: toJobRecord(job) };
       const task = await store.find(taskId);
       return { decidedAt, ...(task && { record: await readTaskRecord(deps, task) }) };
+    },
+  } satisfies Partial<Implementation<typeof OperatorService>>;
+}
+
+/** Searches by ids. */
+function operateSearch({ store, channels }: Deps, { operators }: OperatorDeps) {
+  return {
+    findWork: async ({ value }) => ({ found: await findWork({ operators, tasks: store, channels }, value) }),
+  } satisfies Partial<Implementation<typeof OperatorService>>;
+}
+
+/** The hand-over to the next operator: events and notes. */
+function operateHandOver({ store }: Deps, { jobs }: JobDeps, operate: OperatorDeps) {
+  const isKnown = async (subject: string): Promise<boolean> =>
+    operate.channelIds().includes(subject) ||
+    (await store.find(subject)) !== undefined ||
+    (await jobs.findJob(subject)) !== undefined;
+  const notes = { ...operate, isKnown };
+  return {
+    getHandOver: ({ actor }, { caller }) => readHandOver(operate, actor || caller.name),
+    markHandOver: async ({ actor, until }, { caller }) => {
+      const readUntil = await markRead(operate, actor || caller.name, timestampMs(requireField(until, 'until')));
+      return { readUntil: timestampFromMs(readUntil) };
+    },
+    listNotes: async ({ subject }) => ({ notes: [...(await operate.operators.notes(subject))] }),
+    addNote: async ({ subject, actor, text }, { caller }) => ({
+      note: await addNote(notes, { subject, author: actor || caller.name, text: text.trim() }),
+    }),
+    resolveNote: async ({ id, actor }, { caller }) => {
+      await resolveNote(notes, { id, actor: actor || caller.name });
+      return {};
+    },
+    deleteNote: async ({ id, actor }, { caller }) => {
+      await deleteNote(notes, { id, actor: actor || caller.name });
+      return {};
     },
   } satisfies Partial<Implementation<typeof OperatorService>>;
 }

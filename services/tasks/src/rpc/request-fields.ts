@@ -1,12 +1,18 @@
-import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { timestampMs, durationFromMs, durationMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { deriveWords } from '@reelgate/platform/rpc/enum-words';
+import { deriveWords, deriveValues } from '@reelgate/platform/rpc/enum-words';
 import type { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { EveryMember } from '../domain/every-member.ts';
 import type { State, TaskFilter } from '../domain/task.ts';
 import type { TaskCount } from '../store/task-store.ts';
 import { KIND_WORDS, fromOptionalEnum, fromWireEnum } from './mapping-order.ts';
+import { toTimestamp } from '@reelgate/platform/rpc/whole-message';
+import type { EveryField } from '@reelgate/platform/rpc/whole-message';
+import { QueueClass, QueueMode } from '@reelgate/proto/tasks/v1/queue';
+import type { QueuePreference } from '@reelgate/proto/tasks/v1/queue';
+import type { WaitPreference } from '../domain/wait-plan.ts';
+import { refuse } from '../refusals.ts';
 
 export const STATE_WORDS = deriveWords(TaskState);
 
@@ -62,4 +68,35 @@ export function toWireCount(counted?: TaskCount): {
   readonly countedAll: boolean;
 } {
   return { counted: counted?.count ?? 0, countedAll: counted?.isWhole ?? false };
+}
+
+export const CLASSES = deriveValues(QueueClass);
+const CLASS_WORDS = deriveWords(QueueClass);
+const MODES = deriveValues(QueueMode);
+const MODE_WORDS = deriveWords(QueueMode);
+const START_WITHIN_MS_MIN = 1000;
+
+export function readPreference(wire: QueuePreference | undefined): EveryMember<WaitPreference> {
+  const startWithinMs = wire?.startWithin && durationMs(wire.startWithin);
+  if (startWithinMs !== undefined && startWithinMs < START_WITHIN_MS_MIN)
+    throw refuse('invalid_request', {
+      field: 'queue.start_within',
+      message: 'is shorter than a second; must be one second or more',
+    });
+  return {
+    mode: wire && fromOptionalEnum(MODE_WORDS, wire.mode),
+    class: wire && fromOptionalEnum(CLASS_WORDS, wire.class),
+    startWithinMs,
+    notBefore: readTime(wire?.notBefore),
+  };
+}
+
+export function toWirePreference({ mode, class: ofClass, startWithinMs, notBefore }: WaitPreference): QueuePreference {
+  return {
+    $typeName: 'reelgate.tasks.v1.QueuePreference',
+    mode: mode === undefined ? QueueMode.UNSPECIFIED : MODES[mode],
+    class: ofClass === undefined ? QueueClass.UNSPECIFIED : CLASSES[ofClass],
+    startWithin: startWithinMs === undefined ? undefined : durationFromMs(startWithinMs),
+    notBefore: toTimestamp(notBefore),
+  } satisfies EveryField<QueuePreference>;
 }

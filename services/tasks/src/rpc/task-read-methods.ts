@@ -32,7 +32,7 @@ import type { TimelineEntry } from '../domain/rules/timeline.ts';
 import type { TokenReader } from '../operations/cached-tokens.ts';
 import type { Deps } from '../operations/deps.ts';
 import { planCreateWait } from '../operations/creates/admit-create.ts';
-import { describePlace } from '../operations/queue/describe-place.ts';
+import { describePlace } from '../operations/queue/list-queue.ts';
 import {
   assertInSteps,
   getTask,
@@ -45,8 +45,7 @@ import type { OwnersFilter } from '../operations/reads/read-tasks.ts';
 import { stepsNotCombined } from '../operations/task-refusals.ts';
 import type { ListFilter, Page } from '../store/task-store.ts';
 import { KINDS, ROLES, toWireTask } from '../operations/reads/work-messages.ts';
-import { emptyToUndefined, readLimit, readTaskFilter, readTime, toWireCount } from './request-fields.ts';
-import { CLASSES } from './mapping-wait.ts';
+import { emptyToUndefined, readLimit, readTaskFilter, readTime, toWireCount, CLASSES } from './request-fields.ts';
 
 const LIST_LIMIT = 20;
 

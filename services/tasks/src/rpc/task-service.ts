@@ -1,8 +1,8 @@
 import type { Message } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
-import type { EveryField } from '@reelgate/platform/rpc/whole-message';
 import { toMessage } from '@reelgate/platform/rpc/whole-message';
+import type { EveryField } from '@reelgate/platform/rpc/whole-message';
 import { EstimateOrderResponseSchema } from '@reelgate/proto/tasks/v1/task_service';
 import type {
   CheckOrderRequest,
@@ -18,7 +18,7 @@ import { cancelTask } from '../operations/ends/cancel-task.ts';
 import { assertOrder } from '../operations/creates/admit-create.ts';
 import { listIgnored } from '../operations/creates/choose-extra.ts';
 import { checkCreate, estimateOrder } from '../operations/creates/check-create.ts';
-import { countRefusals } from '../operations/creates/refusal-cause.ts';
+import { countRefusals } from '../operations/task-refusals.ts';
 import { createTask } from '../operations/creates/create-task.ts';
 import type { CreateRequest } from '../operations/create-context.ts';
 import { deleteTask } from '../operations/ends/delete-task.ts';
@@ -29,8 +29,7 @@ import { assertWebhookUrl } from '../operations/webhooks/webhook-refusals.ts';
 import type { contentMethods } from './content-methods.ts';
 import { fromWireOrder, inContractTerms } from './mapping-order.ts';
 import { toWireCreated, toWireTask } from '../operations/reads/work-messages.ts';
-import { readPreference, toWirePreference } from './mapping-wait.ts';
-import { emptyToUndefined, readIdempotency } from './request-fields.ts';
+import { readPreference, toWirePreference, emptyToUndefined, readIdempotency } from './request-fields.ts';
 import { EVERY_MODEL, listModels, readMethods } from './task-read-methods.ts';
 import type { watchService } from './watch-service.ts';
 

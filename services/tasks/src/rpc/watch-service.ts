@@ -5,10 +5,8 @@ import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
 import { WatchTaskResponseSchema, WatchTasksResponseSchema } from '@reelgate/proto/tasks/v1/task_service';
 import type { TaskService, WatchTaskResponse } from '@reelgate/proto/tasks/v1/task_service';
 import type { Task } from '../domain/task.ts';
-import { watchTask } from '../operations/watches/watch-task.ts';
-import type { TaskWatchDeps } from '../operations/watches/watch-task.ts';
-import { watchTasks } from '../operations/watches/watch-tasks.ts';
-import type { TasksWatchDeps } from '../operations/watches/watch-tasks.ts';
+import { watchTask, watchTasks } from '../operations/watches/watch-tasks.ts';
+import type { TaskWatchDeps, TasksWatchDeps } from '../operations/watches/watch-tasks.ts';
 import { readTaskFilter } from './request-fields.ts';
 import { toWireTask } from '../operations/reads/work-messages.ts';
 

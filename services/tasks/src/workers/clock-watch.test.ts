@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { watchClocks } from './clock-watch.ts';
-import type { ClockWatch } from './clock-watch.ts';
+import { watchClocks } from './process-liveness.ts';
+import type { ClockWatch } from './process-liveness.ts';
 
 const START = 1_000_000;
 const SECOND_MS = 1000;

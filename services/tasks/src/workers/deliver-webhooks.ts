@@ -15,8 +15,7 @@ import { DISPATCHED_MAX, dispatchEvents } from '../operations/webhooks/dispatch-
 import { newEventHub } from '../operations/webhooks/event-hub.ts';
 import type { EventHub } from '../operations/webhooks/event-hub.ts';
 import type { RecordDeps } from '../operations/webhooks/record-attempts.ts';
-import { sealer } from '../operations/webhooks/seal.ts';
-import { resealSecrets, webhookSecrets } from '../operations/webhooks/secrets.ts';
+import { sealer, resealSecrets, webhookSecrets } from '../operations/webhooks/secrets.ts';
 import type { EventWatchDeps } from '../operations/webhooks/watch-events.ts';
 import type { WebhookDeps, WebhookLimits } from '../operations/webhooks/webhook-deps.ts';
 import type { WebhookStore } from '../store/webhook-store.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { useWorlds } from '../../testing/open-world.ts';
 import { accepted } from '../../testing/store/opened-store.ts';
-import { handOver } from './hand-over.ts';
+import { handOver } from './pollers.ts';
 
 const open = useWorlds();
 const WAIT_MS = 100;

@@ -7,10 +7,9 @@ import type { ChannelRuntime } from '../channels/channel-registry.ts';
 import { longestInterval } from '../domain/poll-interval.ts';
 import type { Task } from '../domain/task.ts';
 import { applyReport } from '../operations/polls/apply-report.ts';
-import { inTask } from '../operations/tracing/work-span.ts';
+import { inTask, tracePoll } from '../operations/tracing/work-span.ts';
 import type { Deps } from '../operations/deps.ts';
 import { postponePoll } from '../operations/polls/postpone-poll.ts';
-import { tracePoll } from '../operations/tracing/trace-poll.ts';
 import { AHEAD_MS } from '../store/task-store.ts';
 
 /** Calls of one channel that may run at once. Each polls one work, or several where the upstream reads several. */

@@ -1,6 +1,6 @@
 import { NOT_AWAITED, withTimeout } from '@reelgate/platform/clock';
 import type { NextDue } from '@reelgate/platform/lifecycle/worker';
-import { settleTask } from '../operations/ends/settle-task.ts';
+import { settleTask } from '../operations/ends/end-task.ts';
 import { inTask, inWorkSpan } from '../operations/tracing/work-span.ts';
 import type { Deps } from '../operations/deps.ts';
 import { SETTLED_MAX } from '../store/task-store.ts';

@@ -9,8 +9,7 @@ import { watchCounts } from '../monitoring/tasks-metrics.ts';
 import { onTaskChanged } from '../events/task-events.ts';
 import { newOpenWatches } from '../operations/watches/open-watches.ts';
 import { newWatchHub } from '../operations/watches/watch-hub.ts';
-import type { TaskWatchDeps } from '../operations/watches/watch-task.ts';
-import type { TasksWatchDeps } from '../operations/watches/watch-tasks.ts';
+import type { TaskWatchDeps, TasksWatchDeps } from '../operations/watches/watch-tasks.ts';
 import type { TaskStore } from '../store/task-store.ts';
 
 const READ_IDLE_MS = 500;

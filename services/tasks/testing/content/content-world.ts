@@ -7,7 +7,7 @@ import { Secret } from '@reelgate/platform/secret';
 import type { ByteSpan, UploadRequest, UploadStore } from '../../src/clients/media-bytes.ts';
 import type { Order } from '../../src/domain/order.ts';
 import type { Report } from '../../src/domain/report.ts';
-import type { ContentDeps } from '../../src/operations/content/content-deps.ts';
+import type { ContentDeps } from '../../src/operations/content/read-content.ts';
 import { newStreamPermits } from '../../src/operations/content/content-stream-permits.ts';
 import { applyReport } from '../../src/operations/polls/apply-report.ts';
 import type { World } from '../open-world.ts';

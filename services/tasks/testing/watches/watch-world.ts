@@ -1,14 +1,12 @@
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { Task } from '../../src/domain/task.ts';
-import type { WatchMessage } from '../../src/operations/watches/open-watches.ts';
 import { newOpenWatches } from '../../src/operations/watches/open-watches.ts';
-import type { OpenWatches } from '../../src/operations/watches/open-watches.ts';
+import type { WatchMessage, OpenWatches } from '../../src/operations/watches/open-watches.ts';
 import { newWatchHub } from '../../src/operations/watches/watch-hub.ts';
 import type { WatchHub } from '../../src/operations/watches/watch-hub.ts';
-import { watchTask } from '../../src/operations/watches/watch-task.ts';
-import { watchTasks } from '../../src/operations/watches/watch-tasks.ts';
+import { watchTask, watchTasks } from '../../src/operations/watches/watch-tasks.ts';
 import type { ChangeFilter } from '../../src/store/task-store.ts';
 import { newJournal, recorded } from '../journal.ts';
 import type { Journal } from '../journal.ts';

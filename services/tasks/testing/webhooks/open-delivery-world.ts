@@ -18,8 +18,7 @@ import { leaseReceivers } from '../../src/operations/webhooks/lease-receivers.ts
 import type { LeaseDeps } from '../../src/operations/webhooks/lease-receivers.ts';
 import { recordAttempts } from '../../src/operations/webhooks/record-attempts.ts';
 import type { RecordDeps, WorkerRecord } from '../../src/operations/webhooks/record-attempts.ts';
-import { sealer } from '../../src/operations/webhooks/seal.ts';
-import { webhookSecrets } from '../../src/operations/webhooks/secrets.ts';
+import { sealer, webhookSecrets } from '../../src/operations/webhooks/secrets.ts';
 import type { WebhookSecrets } from '../../src/operations/webhooks/secrets.ts';
 import type { EventWatchDeps } from '../../src/operations/webhooks/watch-events.ts';
 import { sqlJobs } from '../../src/store/jobs/sql-jobs.ts';

@@ -13,8 +13,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { WebhookAnswer, WebhookRequest } from '../../src/clients/webhook-sender.ts';
 import type { createEndpoint } from '../../src/operations/webhooks/manage-endpoints.ts';
-import { sealer } from '../../src/operations/webhooks/seal.ts';
-import { webhookSecrets } from '../../src/operations/webhooks/secrets.ts';
+import { sealer, webhookSecrets } from '../../src/operations/webhooks/secrets.ts';
 import type { WebhookDeps, WebhookLimits } from '../../src/operations/webhooks/webhook-deps.ts';
 import { sqlWebhooks } from '../../src/store/webhooks/sql-webhooks.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { webhookUrlFault } from './check-webhook-url.ts';
+import { webhookUrlFault } from '../webhook.ts';
 
 const NONE: ReadonlySet<string> = new Set();
 const ALLOWED: ReadonlySet<string> = new Set(['127.0.0.1:9000', 'hooks.internal:8443', '[::1]:80', '10.0.0.1:443']);

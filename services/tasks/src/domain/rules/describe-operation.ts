@@ -3,8 +3,7 @@ import type { Model } from '../model.ts';
 import type { Kind } from '../order.ts';
 import { describeContent } from './content.ts';
 import type { ContentBounds, ContentLimits } from './content.ts';
-import { GENERATION_CONTENT } from './generation.ts';
-import { REGENERATION_CONTENT, REGENERATION_RESOLUTION } from './regeneration.ts';
+import { GENERATION_CONTENT, REGENERATION_CONTENT, REGENERATION_RESOLUTION } from './validate-order.ts';
 
 /** The limits of one use of a model, taken from the rules that judge its orders. */
 export interface OperationLimits {

@@ -4,9 +4,8 @@ import type { Seeded } from '../../../../../test/harness/seeded.ts';
 import { HEALTHY } from '../webhook.ts';
 import type { Attempt, Delivery, Health } from '../webhook.ts';
 import { INTERVALS_MS, RETRY_AFTER_MAX_MS } from './delivery-schedule.ts';
-import { judgeAttempts } from './judge-attempts.ts';
+import { judgeAttempts, FAILING_MAX_MS } from './judge-attempts.ts';
 import type { JudgedAttempt, MadeAttempt } from './judge-attempts.ts';
-import { FAILING_MAX_MS } from './receiver-health.ts';
 
 const NOW = 1_000_000;
 const ENDPOINT = { endpointId: 'whe_1', health: HEALTHY, circuit: 0 };

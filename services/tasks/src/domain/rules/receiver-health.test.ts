@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { HEALTHY } from '../webhook.ts';
 import type { Health } from '../webhook.ts';
-import { FAILING_MAX_MS, afterFailure, afterSuccess, hasFailedTooLong } from './receiver-health.ts';
+import { FAILING_MAX_MS, afterFailure, afterSuccess, hasFailedTooLong } from './judge-attempts.ts';
 
 const AT = 1_000_000;
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Batch } from '../../domain/batch.ts';
-import { parseNanos } from '../../domain/nanos.ts';
 import { KEY_LIFETIME_MS } from '../creates/idempotency.ts';
 import { keyInUse, keyReused } from '../task-refusals.ts';
 import type { BatchDeps } from './batch-deps.ts';
-import { batchEnded, batchNotFound, invalidMetadata, tooManyBatches } from './batch-refusals.ts';
+import type { Problem } from '@reelgate/platform/problem';
+import { refuse } from '../../refusals.ts';
 
 /** The time in which the lines of a batch may begin. */
 const WINDOW_MS = 24 * 3_600_000;
@@ -160,3 +160,32 @@ export function nameStatus({ phase, outcome }: Batch): BatchStatus {
   if (outcome === 'cancelled') return 'cancelling';
   return phase === 'reading' ? 'validating' : phase === 'running' ? 'in_progress' : 'finalizing';
 }
+
+const AMOUNT = /^(\d{1,9})(?:\.(\d{1,9}))?$/;
+const DECIMALS = 9;
+
+/** Reads an amount such as `12.50` as billionths. Returns undefined if the text is not an amount. */
+function parseNanos(text: string): bigint | undefined {
+  const match = AMOUNT.exec(text);
+  if (match === null) return undefined;
+  const [, whole = '0', decimals = ''] = match;
+  return BigInt(whole + decimals.padEnd(DECIMALS, '0'));
+}
+
+const RETRY_MS = 60_000;
+
+const batchNotFound = (field?: string): Problem =>
+  refuse('batch_not_found', {
+    field,
+    message: field === undefined ? 'there is no such batch' : 'must be the id of a batch of this account',
+  });
+
+const tooManyBatches = (): Problem => refuse('too_many_batches', { retryAfterMs: RETRY_MS });
+
+const batchEnded = (status: string): Problem =>
+  refuse('batch_not_cancellable', {
+    message: `only a batch that begins lines can be cancelled; this one is ${status}`,
+  });
+
+export const invalidMetadata = (field: string, message: string): Problem =>
+  refuse('invalid_request', { field, message });

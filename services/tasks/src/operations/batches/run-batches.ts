@@ -18,8 +18,8 @@ import { createJob } from '../jobs/create-job.ts';
 import type { JobRequest } from '../jobs/create-job.ts';
 import type { JobDeps } from '../jobs/job-deps.ts';
 import type { BatchDeps } from './batch-deps.ts';
-import { invalidMetadata } from './batch-refusals.ts';
-import { countCharges } from './count-charges.ts';
+import { invalidMetadata } from './create-batch.ts';
+import { countCharges } from './work-batches.ts';
 
 /** The batches that a process works on at once. */
 const BATCHES_MAX = 16;

@@ -1,10 +1,44 @@
 import type { Problem } from '@reelgate/platform/problem';
-import type { ByteSpan, OpenedBytes } from '../../clients/media-bytes.ts';
+import type { ByteSpan, OpenedBytes, MediaBytes } from '../../clients/media-bytes.ts';
 import { getTask, pollAfterMs } from '../reads/read-tasks.ts';
-import type { ContentDeps } from './content-deps.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Task } from '../../domain/task.ts';
 import { refuse } from '../../refusals.ts';
+import { signPath, linkKey } from '@reelgate/platform/signatures';
+import type { Foundation } from '@reelgate/platform/foundation';
+import type { Secret } from '@reelgate/platform/secret';
+import type { StoreDeps } from '../deps.ts';
+import type { UploadDeps } from './upload-media.ts';
+import { newStreamPermits } from './content-stream-permits.ts';
+import type { StreamPermits } from './content-stream-permits.ts';
+
+/** The reads of results at one time. Each holds a connection and about a quarter of a megabyte. */
+const READS = { what: 'reads of content', total: 512, perAccount: 128 };
+const UPLOADS = { what: 'uploads', total: 128, perAccount: 16 };
+
+/** The dependencies of the operations on the bytes and the links of results and uploads. */
+export interface ContentDeps extends StoreDeps, UploadDeps {
+  readonly reads: StreamPermits;
+  readonly publicUrl: string;
+  readonly linkKey: Secret;
+}
+
+export function newContentDeps(
+  { clock, log, publicUrl, signingKey }: Foundation,
+  { store }: StoreDeps,
+  bytes: MediaBytes,
+): ContentDeps {
+  return {
+    store,
+    clock,
+    log,
+    bytes,
+    publicUrl,
+    linkKey: linkKey(signingKey),
+    reads: newStreamPermits(READS),
+    uploads: newStreamPermits(UPLOADS),
+  };
+}
 
 /** The most bytes of a piece. */
 const PIECE_BYTES = 64 * 1024;
@@ -131,5 +165,43 @@ function noBytes(kind: string): Problem {
   return refuse('invalid_request', {
     field: 'task_id',
     message: `must name a task with a video; the result of a ${kind} task is a prompt, which GetTask returns`,
+  });
+}
+
+const LIFETIME_MS = { min: 1000, max: 24 * 3_600_000, otherwise: 3_600_000 };
+
+interface LinkRequest {
+  readonly accountId: string;
+  readonly taskId: string;
+  /** The default is an hour. */
+  readonly lifetimeMs: number | undefined;
+}
+
+interface ContentLink {
+  readonly url: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** Makes a URL of a video that needs no key. It is not stored: its signature holds its end. */
+export async function signContentLink(
+  deps: ContentDeps,
+  { accountId, taskId, lifetimeMs = LIFETIME_MS.otherwise }: LinkRequest,
+): Promise<ContentLink> {
+  assertLifetime(lifetimeMs);
+  const now = deps.clock.now();
+  const { object, expiresAt = Infinity } = requireFinishedVideo(await getTask(deps, accountId, taskId), now);
+  const end = Math.floor(Math.min(now + lifetimeMs, expiresAt) / 1000);
+  // less than a second is left of the video
+  if (end * 1000 <= now) throw resultExpired();
+  const path = `/ximg/${object}.mp4`;
+  return { url: `${deps.publicUrl}${path}?${signPath(deps.linkKey, path, end)}`, expiresAt: end * 1000 };
+}
+
+function assertLifetime(lifetimeMs: number): void {
+  if (lifetimeMs >= LIFETIME_MS.min && lifetimeMs <= LIFETIME_MS.max) return;
+  throw refuse('invalid_request', {
+    field: 'lifetime',
+    message: `must be from 1 s to ${LIFETIME_MS.max / 1000} s; it is ${lifetimeMs / 1000} s`,
   });
 }

@@ -13,7 +13,7 @@ import type { BeginResult, NewTask } from '../../store/task-store.ts';
 import { UncertainOutcome } from '../attempts/record-outcome.ts';
 import { findObstacle, findSpentPace, submitAttempts } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
-import { releaseRefused } from '../ends/settle-task.ts';
+import { releaseRefused } from '../ends/end-task.ts';
 import { nameCreateLane } from '../queue/lane-channels.ts';
 import { UncertainWait, waitForChannel } from '../queue/wait-for-channel.ts';
 import { keyInUse, noChannel, sourceGone, throttleRefusal } from '../task-refusals.ts';

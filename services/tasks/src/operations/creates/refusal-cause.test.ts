@@ -9,7 +9,7 @@ import type { World, WorldOptions } from '../../../testing/open-world.ts';
 import { anOrder } from '../../../testing/orders.ts';
 import type { Submission } from '../../channels/channel.ts';
 import type { Cause } from '../../domain/failure-cause.ts';
-import { classifyRefusal, countRefusals } from './refusal-cause.ts';
+import { classifyRefusal, countRefusals } from '../task-refusals.ts';
 
 const open = useWorlds();
 const problem = (kind: ProblemKind, reason: string): Problem => new Problem({ kind, reason, message: 'no' });

@@ -8,7 +8,7 @@ import { aContextIr, anOrder } from '../../../testing/orders.ts';
 import type { Order } from '../../domain/order.ts';
 import type { Report } from '../../domain/report.ts';
 import type { Task } from '../../domain/task.ts';
-import { settleTask } from '../ends/settle-task.ts';
+import { settleTask } from '../ends/end-task.ts';
 import { applyReport } from './apply-report.ts';
 
 type Success = Extract<Report, { phase: 'succeeded' }>;

@@ -4,7 +4,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { QueueClass, QueueWait } from '@reelgate/proto/tasks/v1/queue';
 import { nameLane } from '../../domain/lane.ts';
 import type { FoundPlace } from '../../store/queue-store.ts';
-import { toQueuePlace } from './describe-place.ts';
+import { toQueuePlace } from './list-queue.ts';
 import { newKnownLanes } from '../lanes/known-lanes.ts';
 import { newLaneRates } from '../lanes/lane-rates.ts';
 

@@ -6,8 +6,7 @@ import type { Deps } from '../deps.ts';
 import { endWaiting } from '../ends/end-task.ts';
 import type { OperatorDeps } from '../operators/pause-channel.ts';
 import { modelNotServed, taskNotWaiting } from '../task-refusals.ts';
-import { describePlace } from './describe-place.ts';
-import { findQueued } from './list-queue.ts';
+import { describePlace, findQueued } from './list-queue.ts';
 
 const CANCELLED = { code: 'cancelled', message: 'an operator cancelled the task before it began' };
 /**

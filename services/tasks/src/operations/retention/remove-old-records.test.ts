@@ -6,7 +6,7 @@ import { aRegeneration } from '../../../testing/orders.ts';
 import type { Task } from '../../domain/task.ts';
 import { completeTask } from '../polls/apply-report.ts';
 import { removeOldTasks, removeOldJobs } from './remove-old-records.ts';
-import { settleTask } from '../ends/settle-task.ts';
+import { settleTask } from '../ends/end-task.ts';
 import { aCall, anAnswer } from '../../../testing/jobs/new-jobs.ts';
 import { LIMITS, useJobWorlds } from '../../../testing/jobs/open-job-world.ts';
 import type { JobWorld } from '../../../testing/jobs/open-job-world.ts';

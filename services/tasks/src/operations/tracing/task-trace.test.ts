@@ -14,7 +14,7 @@ import { resolveAttention } from '../attention/resolve-attention.ts';
 import { cancelTask } from '../ends/cancel-task.ts';
 import { endTask } from '../ends/end-task.ts';
 import { callbackHandler } from '../polls/handle-callback.ts';
-import { POLL_SPANS_MAX } from './trace-poll.ts';
+import { POLL_SPANS_MAX } from './work-span.ts';
 
 const open = useWorlds();
 const MINUTE_MS = 60_000;

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { openWatchWorld } from '../../../testing/watches/watch-world.ts';
 import type { Reader, WatchWorld } from '../../../testing/watches/watch-world.ts';
-import { watchTask } from './watch-task.ts';
+import { watchTask } from './watch-tasks.ts';
 
 const SWEEP_MS = 3500;
 const HEARTBEAT_MS = 10_000;

@@ -1,12 +1,55 @@
-import type { State, Task } from '../../domain/task.ts';
 import { isTerminal } from '../../domain/task.ts';
+import type { State, Task } from '../../domain/task.ts';
 import type { ChangeFilter, ChangePosition, ChangedTaskLister } from '../../store/task-store.ts';
 import type { AccountFeed } from './account-feeds.ts';
-import { fromAccountCursor, toAccountCursor } from './cursors.ts';
-import type { AccountCursor } from './cursors.ts';
 import type { OpenWatch, OpenWatches, WatchMessage } from './open-watches.ts';
 import { OVERLAP_MS } from './watch-hub.ts';
 import type { WatchHub } from './watch-hub.ts';
+import type { Problem } from '@reelgate/platform/problem';
+import { refuse } from '../../refusals.ts';
+
+export interface TaskWatchDeps {
+  readonly hub: WatchHub;
+  readonly watches: OpenWatches;
+}
+
+interface TaskWatch {
+  readonly accountId: string;
+  readonly taskId: string;
+  /** The cursor of the last message that the caller has. Empty if it has no message. */
+  readonly cursor: string;
+}
+
+/**
+ * Yields the task now and after each change, and ends after its final state. If the cursor names the current version, a
+ * heartbeat follows. A slow reader gets the newest version alone. Throws if the task does not exist for the account.
+ */
+export async function* watchTask(
+  { hub, watches }: TaskWatchDeps,
+  { accountId, taskId, cursor }: TaskWatch,
+  signal: AbortSignal,
+): AsyncGenerator<WatchMessage> {
+  let version = fromTaskCursor(cursor);
+  const feed = hub.openTask(accountId, taskId);
+  const watch = watches.open('WatchTask', feed, signal);
+  try {
+    for (let hasEnded = false; !hasEnded;) {
+      const task = feed.take();
+      if (task === undefined && !watch.isHeartbeatDue()) {
+        await watch.wait();
+        continue;
+      }
+      const isNew = task !== undefined && task.updatedAt !== version;
+      version = task?.updatedAt ?? version;
+      hasEnded = task !== undefined && isTerminal(task.state);
+      watch.sending();
+      yield { task: isNew ? task : undefined, cursor: version === undefined ? '' : toTaskCursor(version) };
+    }
+  } finally {
+    watch.close();
+    hub.closeTask(taskId, feed);
+  }
+}
 
 /** Tasks that are read at once for a watch that begins or has fallen behind. */
 const PAGE_MAX = 100;
@@ -112,4 +155,60 @@ async function* streamPages(stream: Stream, filter: ChangeFilter, from: ChangePo
 
 function toPosition({ updatedAt, id }: Task): ChangePosition {
   return { at: updatedAt, id };
+}
+
+/** The position at which a watch of an account goes on: everything that changed before `since` has been sent. */
+interface AccountCursor {
+  readonly since: number;
+  /** Set while the unfinished tasks of the beginning are being sent: those up to here have been sent. */
+  readonly sentUpTo?: ChangePosition | undefined;
+}
+
+const LENGTH_MAX = 200;
+/** The first character names the version of the form. */
+const TASK = /^1t([0-9a-z]{1,11})$/;
+const ACCOUNT = /^1a([0-9a-z]{1,11})(?:,([0-9a-z]{1,11}),([0-9a-z_]{0,64}))?$/;
+const NUMBERS = 36;
+
+/** The cursor of a task is its version. */
+function toTaskCursor(version: number): string {
+  return encodeCursor(`1t${version.toString(NUMBERS)}`);
+}
+
+function fromTaskCursor(cursor: string): number | undefined {
+  if (cursor === '') return undefined;
+  const [, version] = TASK.exec(decodeCursor(cursor)) ?? [];
+  if (version === undefined) throw badCursor('WatchTask');
+  return Number.parseInt(version, NUMBERS);
+}
+
+function toAccountCursor({ since, sentUpTo }: AccountCursor): string {
+  const beginning = sentUpTo === undefined ? '' : `,${sentUpTo.at.toString(NUMBERS)},${sentUpTo.id}`;
+  return encodeCursor(`1a${since.toString(NUMBERS)}${beginning}`);
+}
+
+function fromAccountCursor(cursor: string): AccountCursor | undefined {
+  if (cursor === '') return undefined;
+  const [, since, at, id] = ACCOUNT.exec(decodeCursor(cursor)) ?? [];
+  if (since === undefined) throw badCursor('WatchTasks');
+  return {
+    since: Number.parseInt(since, NUMBERS),
+    sentUpTo: at === undefined ? undefined : { at: Number.parseInt(at, NUMBERS), id: id ?? '' },
+  };
+}
+
+/** Keeps callers from reading a meaning into the text. */
+function encodeCursor(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}
+
+function decodeCursor(cursor: string): string {
+  return cursor.length > LENGTH_MAX ? '' : Buffer.from(cursor, 'base64url').toString();
+}
+
+function badCursor(method: string): Problem {
+  return refuse('invalid_request', {
+    field: 'cursor',
+    message: `must be empty or the cursor of an earlier message of ${method}`,
+  });
 }

@@ -6,7 +6,7 @@ import type { Secret } from '@reelgate/platform/secret';
 import { EventSchema } from '@reelgate/proto/tasks/v1/webhook';
 import { DueWebhookDeliverySchema, LeasedWebhookReceiverSchema } from '@reelgate/proto/tasks/v1/webhook_service';
 import type { DueWebhookDelivery, LeasedWebhookReceiver } from '@reelgate/proto/tasks/v1/webhook_service';
-import { FAILURES_MAX } from '../../domain/rules/receiver-health.ts';
+import { FAILURES_MAX } from '../../domain/rules/judge-attempts.ts';
 import { toSecretOwnerId } from '../../domain/webhook.ts';
 import type { ClientEvent, Delivery, Payload } from '../../domain/webhook.ts';
 import type { EventReader, LeasedReceiver, ReceiverLease, ReceiverLeaseStore } from '../../store/webhook-store.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { systemRandom } from '@reelgate/platform/ids';
 import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import type { AcceptedKeys } from '@reelgate/platform/secret';
-import { sealer } from './seal.ts';
+import { sealer } from './secrets.ts';
 
 const SECRET = new Secret('whsec_c2VjcmV0');
 const OLD = new Secret('the old signing key');

@@ -5,8 +5,7 @@ import type { WebhookSender } from '../../clients/webhook-sender.ts';
 import type { DisabledReason } from '../../domain/webhook.ts';
 import type { WebhookStore } from '../../store/webhook-store.ts';
 import type { AnnounceDispatched } from './dispatch-events.ts';
-import type { Sealer } from './seal.ts';
-import type { WebhookSecrets } from './secrets.ts';
+import type { Sealer, WebhookSecrets } from './secrets.ts';
 
 /** The dependencies of the operations on webhooks and events. */
 export interface WebhookDeps {

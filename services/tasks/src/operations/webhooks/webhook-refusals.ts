@@ -1,8 +1,7 @@
 import type { Problem } from '@reelgate/platform/problem';
-import { webhookUrlFault } from '../../domain/rules/check-webhook-url.ts';
-import { toRefusal } from '../task-refusals.ts';
-import { EVENT_TYPES, isEventType } from '../../domain/webhook.ts';
+import { webhookUrlFault, EVENT_TYPES, isEventType } from '../../domain/webhook.ts';
 import type { EventType } from '../../domain/webhook.ts';
+import { toRefusal } from '../task-refusals.ts';
 import { refuse } from '../../refusals.ts';
 
 const RETRY_MS = 1000;

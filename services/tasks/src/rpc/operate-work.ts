@@ -4,24 +4,39 @@ import { assertOwner } from '@reelgate/platform/rpc/access';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { readSampledTraceId } from '@reelgate/platform/trace/traceparent';
 import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
-import { AttemptRecordSchema, TaskEventSchema, TaskRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import {
+  AttemptRecordSchema,
+  TaskEventSchema,
+  TaskRecordSchema,
+  JobRecordSchema,
+} from '@reelgate/proto/tasks/v1/operator_service';
 import type {
   AttemptRecord,
   ListTaskRecordsRequest,
   OperatorService,
   TaskEvent,
   TaskRecord,
+  JobRecord,
 } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { isTerminal } from '../domain/task.ts';
 import type { Mapping, Task } from '../domain/task.ts';
 import type { Deps } from '../operations/deps.ts';
-import { assertInSteps, listTaskStep, listTasks } from '../operations/reads/read-tasks.ts';
-import { taskNotFound } from '../operations/task-refusals.ts';
+import { assertInSteps, listTaskStep, listTasks, assertPosition } from '../operations/reads/read-tasks.ts';
+import { taskNotFound, jobNotFound } from '../operations/task-refusals.ts';
 import type { Attempt, HistoryEntry, ListFilter, Page, TaskCount, TaskStep } from '../store/task-store.ts';
-import { emptyToUndefined, readLimit, readTaskFilter, readTime, toWireCount } from './request-fields.ts';
-import { toWireTask } from '../operations/reads/work-messages.ts';
+import {
+  emptyToUndefined,
+  readLimit,
+  readTaskFilter,
+  readTime,
+  toWireCount,
+  readStateFilter,
+} from './request-fields.ts';
+import { toWireTask, toWireJob } from '../operations/reads/work-messages.ts';
 import type { EveryMember } from '../domain/every-member.ts';
+import type { JobDeps } from '../operations/jobs/job-deps.ts';
+import type { Job } from '../store/job-store.ts';
 
 /** A list of a thousand tasks leaves connections to the database for others. */
 const RECORDS_AT_ONCE = 4;
@@ -149,4 +164,38 @@ function toWireAttempt(attempt: Attempt, mapping: Mapping | undefined): AttemptR
 
 export function toWireEvent({ at, type, detailJson }: HistoryEntry): TaskEvent {
   return toMessage(TaskEventSchema, { at: timestampFromMs(at), type, detailJson });
+}
+
+/** The view of jobs for operators: everything except the request and the answer. */
+export function operateJobs({ jobs, attention }: JobDeps) {
+  return {
+    showJob: async ({ jobId }, { caller }) => {
+      const job = await jobs.findJob(jobId);
+      assertOwner(caller, job?.accountId, 'job_id');
+      if (job === undefined) throw jobNotFound();
+      return { record: toJobRecord(job, await attention.events(jobId)) };
+    },
+    listJobRecords: async ({ accountId, state, limit, after }) => {
+      const page = { limit: readLimit(limit, LIST_LIMIT), after };
+      const filter = { accountId, state: readStateFilter(state) };
+      if (after !== '') assertPosition(await jobs.findJob(after), accountId, 'job');
+      const found = await jobs.listJobs(filter, page);
+      return { records: found.map((job) => toJobRecord(job)) };
+    },
+  } satisfies Partial<Implementation<typeof OperatorService>>;
+}
+
+/** In a list a job has no history, which has rows of its own. */
+export function toJobRecord(job: Job, events: readonly HistoryEntry[] = []): JobRecord {
+  const { answer, tokenId, endpoint, model, starts, requestId, trace } = job;
+  return toMessage(JobRecordSchema, {
+    job: toWireJob({ ...job, answer: answer && { ...answer, body: { case: 'inline', value: new Uint8Array() } } }),
+    tokenId,
+    endpoint,
+    model,
+    starts,
+    events: events.map(toWireEvent),
+    requestId,
+    traceId: readSampledTraceId(trace),
+  });
 }
