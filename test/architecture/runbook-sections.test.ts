@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { statusWords } from '../../services/gateway/console/pages/operator/operator-words.ts';
 import { prepareAssets } from '../../services/gateway/src/console-server/assets/prepare-assets.ts';
-import { readRunbook } from '../../services/gateway/src/console-server/assets/read-runbook.ts';
+import { readRunbook } from '../../services/gateway/src/console-server/assets/transform-sources.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 /** An escape in a string of the page. */

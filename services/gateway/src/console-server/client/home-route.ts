@@ -8,7 +8,7 @@ import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleRoute } from '../console-route.ts';
 import { toMoney } from '../views/money-view.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
-import { hasVideo, taskRow } from '../views/task-row.ts';
+import { hasVideo, taskRow } from '../views/task-view.ts';
 import { toAccountCaller, ifReadable } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
 

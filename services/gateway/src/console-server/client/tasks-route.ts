@@ -17,7 +17,7 @@ import { consoleRoute } from '../console-route.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { readTextFilter, readTextFilters } from '../read-filters.ts';
 import type { TextsOf } from '../read-filters.ts';
-import { taskRow } from '../views/task-row.ts';
+import { taskRow } from '../views/task-view.ts';
 import { toAccountCaller, ifReadable } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
 import type { TokenPageParts } from './tokens-routes.ts';

@@ -1,5 +1,5 @@
 import type { Log } from '@reelgate/platform/log';
-import type { MadeToken, RevokedToken, TokenList } from '../../../console/api/tokens.ts';
+import type { MadeToken, RevokedToken, TokenList, Token } from '../../../console/api/tokens.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { SiteToken, SiteTokens } from '../../clients/tokens-client.ts';
 import type { Catalogue } from '../../domain/catalogue.ts';
@@ -13,9 +13,10 @@ import type { Principals } from '../../operations/principals.ts';
 import { consoleRoute, readJsonBody } from '../console-route.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
 import { inFormTerms, readNewToken, readRevocation } from '../token-forms.ts';
-import { tokenView } from '../views/token-view.ts';
 import { toAccountCaller } from './task-parts.ts';
 import { refuse } from '../../refusals.ts';
+import { toMoney } from '../views/money-view.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 
 const REFUSALS = {
   read: 'this token may not see the tokens of its account; use a token with the right tokens: read or write',
@@ -120,4 +121,26 @@ function push(lists: Map<string, string[]>, key: string, value: string): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);
+}
+
+interface TokenContext {
+  readonly currency: string;
+  /** The token that the visitor is signed in with. */
+  readonly ownTokenId: string;
+  /** Default true. */
+  readonly canRevoke?: boolean;
+}
+
+/** A token without its key. */
+function tokenView(token: SiteToken, { currency, ownTokenId, canRevoke = true }: TokenContext): Token {
+  const { id, name, models, limitNanos, usedNanos, limits, webhooks, tokens, queue, createdAt } = token;
+  const { label, hint, expiresAt, revokedAt, lastChargedAt, madeByTokenId } = token;
+  const limit = limitNanos === undefined ? undefined : toMoney(limitNanos, currency);
+  return {
+    ...{ id, name, models, webhooks, tokens, queue, createdAt, canRevoke },
+    ...dropUndefined({ limit, label, hint, expiresAt, revokedAt, lastChargedAt, madeByTokenId }),
+    used: toMoney(usedNanos, currency),
+    limits: dropUndefined(limits),
+    isOwn: id === ownTokenId,
+  };
 }

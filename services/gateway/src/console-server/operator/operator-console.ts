@@ -3,8 +3,8 @@ import { newWrongKeys } from '@reelgate/platform/limits/wrong-keys';
 import type { ReadSource } from '@reelgate/platform/source-address';
 import type { HttpRoute } from '@reelgate/platform/http/http-port';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
-import { watchStatus } from './watch-status.ts';
-import type { OperatorClients } from '../../clients/gateway-clients.ts';
+import { watchStatus } from './status.ts';
+import type { OperatorClients, ReadConfiguration } from '../../clients/gateway-clients.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { openOperatorDoor } from '../../operations/operator-door.ts';
@@ -24,10 +24,21 @@ import { sessionCookie } from '../session/session-cookie.ts';
 import type { FollowParts } from '../stream/follow-changes.ts';
 import { operatorStreamRoute } from '../stream/stream-routes.ts';
 import type { StreamParts } from '../stream/serve-stream.ts';
-import { operatorPages } from './operator-pages.ts';
 import { operatorSessionRoutes } from './operator-session-routes.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import type { OperatorsConfig } from '../session/operators-in-use.ts';
+import type { ConfigurationView } from '../../../console/api/operator-configuration.ts';
+import { accountBooks } from '../../clients/money-client.ts';
+import { tokensClient } from '../../clients/tokens-client.ts';
+import { webhooksClient } from '../../clients/webhooks-client.ts';
+import { callsRoute } from './calls-route.ts';
+import { searchRoute } from './search-route.ts';
+import { marginsFileRoute } from './margins-file-route.ts';
+import { nowRoute } from './now-route.ts';
+import type { NowParts } from './now-route.ts';
+import { operatorRoute } from './operator-route.ts';
+import { applyPauses, relayChannelsRoutes } from './relay-channels-routes.ts';
+import { operatorTaskRoute } from './task-route.ts';
 
 const COOKIE = 'reelgate-operator';
 const PURPOSE = 'operator-session';
@@ -83,13 +94,10 @@ export function operatorConsole(
     inUse,
   });
   const door = openOperatorDoor(clock, newWrongKeys({ door: 'operators', clock, log, metrics }));
-  const { clients, relay, pauses } = pages;
-  const readStatus = watchStatus({
-    ...{ clock, log, relay, pauses, clients },
-  });
+  const readStatus = watchStatus({ clock, log, ...pages });
   const routes: readonly OperatorRouteEntry[] = [
     ...operatorSessionRoutes({ clock, log, budget, door, tasks: pages.clients.tasks, readStatus }, sessions),
-    ...operatorPages({ clock, newId, log, budget, ...pages }),
+    ...operatorPages({ clock, log, budget, ...pages }),
     operatorStreamRoute(streams, sessions),
     ...assetRoutes('operator', assets),
   ];
@@ -120,4 +128,38 @@ export function operatorConsole(
       for (const name of inUse.replace(listOperators(next, signingKey))) ended.endAllSoon(formatSubject(name));
     },
   };
+}
+
+/** The parts of the routes of the operators' pages. */
+interface OperatorPagesParts extends NowParts {
+  readonly budget: BodyBudget;
+  /** The view of a task's life that its owner may see. */
+  readonly taskPages: TaskPages;
+}
+
+/** The routes with which the pages of operators read and act. */
+function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
+  const { clients } = parts;
+  const tokens = tokensClient(clients.accounts);
+  const [books, webhooks] = [accountBooks(clients, 'every'), webhooksClient(clients.webhooks)];
+  return [
+    callsRoute({ ...parts, clients: { ...clients, tasks: applyPauses(clients.tasks, parts.pauses) } }),
+    nowRoute(parts),
+    ...relayChannelsRoutes(parts),
+    searchRoute(parts),
+    operatorTaskRoute({ ...parts, books, tokens, webhooks }),
+    marginsFileRoute(parts),
+    configurationRoute(clients.configuration),
+  ];
+}
+
+/** The route for the configuration with which the process of this gateway runs. */
+function configurationRoute(read: ReadConfiguration): OperatorRouteEntry {
+  return operatorRoute({
+    method: 'GET',
+    path: '/configuration',
+    name: 'getConfiguration',
+    role: 'viewer',
+    answer: (): ConfigurationView => read(),
+  });
 }

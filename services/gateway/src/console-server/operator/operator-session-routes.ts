@@ -10,7 +10,7 @@ import type { SignedInOperator } from '../../domain/operator-role.ts';
 import { sessionRoutes } from '../session/session-routes.ts';
 import type { OperatorSessions } from '../session/operator-sessions.ts';
 import { ifReadable } from '../client/task-parts.ts';
-import type { ReadOperatorStatus } from './watch-status.ts';
+import type { ReadOperatorStatus } from './status.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 

@@ -6,12 +6,18 @@ import type { GetFaultsResponse, GetActivityResponse } from '@reelgate/proto/tas
 import { toMs } from '../../clients/wire-values.ts';
 import { countChannelFaults } from './fault-series.ts';
 import { readBegin, readClock, sumLastHour } from './minute-series.ts';
+import type { Caller } from '../../clients/caller.ts';
+import { gradeLights } from './lights.ts';
+import { readHealth } from './now-route.ts';
+import type { NowParts } from './now-route.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
 /** Bad minutes with no longer pause between them belong to one fault. */
 const GAP_MINUTES = 10;
 const NAMED_MAX = 3;
+/** Every page of every operator asks; the services are asked once in this time. */
+const FRESH_MS = 5000;
 
 /** The figures of which the status consists. */
 export interface StatusInputs {
@@ -174,4 +180,29 @@ function listHit(read: GetFaultsResponse | undefined, wanted: FaultKind): readon
         minutes.some((one) => readBegin(one) >= from && one.byUpstream + one.byUs > 0),
     )
     .map(({ subject }) => subject);
+}
+
+export type ReadOperatorStatus = (caller: Caller) => Promise<OperatorStatus | undefined>;
+
+/** Reads what is wrong now. Questions of the same few seconds share one answer. */
+export function watchStatus(parts: NowParts): ReadOperatorStatus {
+  let last: { readonly at: number; readonly status: Promise<OperatorStatus | undefined> } | undefined;
+  let answeredAt: number | undefined;
+  const read = async (caller: Caller): Promise<OperatorStatus | undefined> => {
+    const { clock, clients } = parts;
+    const { activity, channels, faults, unreachable } = await readHealth(parts, caller);
+    if (activity !== undefined) answeredAt = clock.now();
+    const paused = (channels ?? []).flatMap(({ pause }) => toMs(pause?.at) ?? []);
+    return readStatus({
+      lights: gradeLights({ activity, channels, unreachable }),
+      ...{ activity, faults, unreachable, answeredAt },
+      pausedSince: paused.length === 0 ? undefined : Math.min(...paused),
+      refusedConfiguration: clients.configuration().refused,
+    });
+  };
+  return (caller) => {
+    const now = parts.clock.now();
+    if (last === undefined || now - last.at >= FRESH_MS || now < last.at) last = { at: now, status: read(caller) };
+    return last.status;
+  };
 }

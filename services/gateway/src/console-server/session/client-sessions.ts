@@ -3,7 +3,7 @@ import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { Exchange } from '../../http/http-exchange.ts';
 import { noSession } from './ended-sessions.ts';
 import type { EndedSessions } from './ended-sessions.ts';
-import { endOwnSession } from './end-own-session.ts';
+import { endOwnSession } from './ended-sessions.ts';
 import { assertOwnRequest } from './own-requests.ts';
 import type { OpenedSession, SessionSeal } from './seal-session.ts';
 import type { SessionCookie } from './session-cookie.ts';

@@ -5,9 +5,10 @@ import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { SessionRecords } from '../../clients/sessions-client.ts';
 import { openEndedList } from './ended-list.ts';
-import type { EndedList } from './ended-list.ts';
-import type { SessionMark } from './known-endings.ts';
+import type { EndedListCopy, SessionMark } from './ended-list.ts';
 import { refuse } from '../../refusals.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
+import type { SessionCookie } from './session-cookie.ts';
 
 /** A list of this age is asked for again. */
 const FRESH_MS = 1000;
@@ -77,7 +78,7 @@ export function followEndedSessions(options: EndedSessionsOptions): EndedSession
 }
 
 /** With a new list, or with one that is usable. */
-async function assertLiveIn(list: EndedList, session: SessionMark): Promise<void> {
+async function assertLiveIn(list: EndedListCopy, session: SessionMark): Promise<void> {
   const { known } = list;
   try {
     await list.refresh();
@@ -108,4 +109,29 @@ async function endUntilDone(
 
 export function noSession(): Problem {
   return refuse('signed_out');
+}
+
+interface OwnSession {
+  readonly ended: EndedSessions;
+  readonly cookie: SessionCookie;
+  readonly exchange: Exchange;
+}
+
+/** Ends the session of a request everywhere. If that cannot be done, the browser forgets it, and the answer says so. */
+export async function endOwnSession(
+  { ended, cookie, exchange }: OwnSession,
+  session: EndableSession | undefined,
+): Promise<void> {
+  cookie.clear(exchange);
+  if (session === undefined) return;
+  try {
+    await ended.end(session);
+  } catch (error) {
+    throw refuse('sign_out_incomplete', {
+      message:
+        'this browser has forgotten the session, but the service could not end it: a copy of its cookie may work until ' +
+        `${new Date(session.expiresAt).toISOString()}; sign in again later and sign out everywhere`,
+      cause: error,
+    });
+  }
 }

@@ -6,7 +6,7 @@ import type { Role, SignedInOperator } from '../../domain/operator-role.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import { noSession } from './ended-sessions.ts';
 import type { EndedSessions } from './ended-sessions.ts';
-import { endOwnSession } from './end-own-session.ts';
+import { endOwnSession } from './ended-sessions.ts';
 import type { OperatorsInUse } from './operators-in-use.ts';
 import { assertOwnRequest } from './own-requests.ts';
 import type { OpenedSession, SessionSeal } from './seal-session.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { pendingChanges } from './pending-changes.ts';
+import { pendingChanges } from './follow-changes.ts';
 
 const note = (ids: number) => {
   const pending = pendingChanges(fakeClock());

@@ -5,9 +5,9 @@ import { sendPaced } from '../../http/send-paced.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import { watchToken } from '../../operations/watch-token.ts';
 import type { StreamScope } from './follow-changes.ts';
-import { pendingChanges } from './pending-changes.ts';
+import { pendingChanges } from './follow-changes.ts';
 import type { StreamPermits } from '../../operations/stream-permits.ts';
-import type { PendingChanges } from './pending-changes.ts';
+import type { PendingChanges } from './follow-changes.ts';
 
 /** With the age of what a check reads this is less than two seconds. */
 const CHECK_EVERY_MS = 500;

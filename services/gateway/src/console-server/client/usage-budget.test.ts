@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { projectBudget } from './usage-budget.ts';
+import { projectBudget } from './usage-route.ts';
 
 const NOW = Date.UTC(2026, 10, 27, 12);
 const DAY_MS = 24 * 60 * 60 * 1000;
