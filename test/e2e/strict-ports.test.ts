@@ -116,7 +116,7 @@ describe.each(rpcs)('%s', (_name, method) => {
       status,
       code: 'invalid_argument',
       reason: 'invalid_json',
-      message: 'the body is not JSON at line 1, column 6: expected a value',
+      message: 'the body is not JSON: Unexpected end of JSON input',
     });
   });
 });

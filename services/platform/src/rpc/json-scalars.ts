@@ -3,11 +3,17 @@ import { base64Decode } from '@bufbuild/protobuf/wire';
 import { Problem } from '../problem.ts';
 import type { JsonTree } from './json-tree.ts';
 
-const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n };
-const UINT32 = { min: 0n, max: 2n ** 32n - 1n };
-const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
-const UINT64 = { min: 0n, max: 2n ** 64n - 1n };
-const INTEGERS: Partial<Readonly<Record<ScalarType, { readonly min: bigint; readonly max: bigint }>>> = {
+interface IntegerRange {
+  readonly min: bigint;
+  readonly max: bigint;
+}
+
+const INT32: IntegerRange = { min: -(2n ** 31n), max: 2n ** 31n - 1n };
+const UINT32: IntegerRange = { min: 0n, max: 2n ** 32n - 1n };
+const INT64: IntegerRange = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+const UINT64: IntegerRange = { min: 0n, max: 2n ** 64n - 1n };
+/** The values of each type of whole numbers. */
+export const INTEGERS: Partial<Readonly<Record<ScalarType, IntegerRange>>> = {
   [ScalarType.INT32]: INT32,
   [ScalarType.SINT32]: INT32,
   [ScalarType.SFIXED32]: INT32,
@@ -20,7 +26,8 @@ const INTEGERS: Partial<Readonly<Record<ScalarType, { readonly min: bigint; read
   [ScalarType.FIXED64]: UINT64,
 };
 const FLOAT_MAX = 3.4028234663852886e38;
-const WHOLE = /^-?\d+$/;
+const WHOLE = /^-?(?:0|[1-9]\d*)$/;
+const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const NO_NUMBERS: readonly string[] = ['NaN', 'Infinity', '-Infinity'];
 /** The most characters of a caller's text that a refusal repeats. */
 const SHOWN_LENGTH_MAX = 64;
@@ -35,67 +42,69 @@ export const WORDS: Readonly<Record<JsonTree['is'], string>> = {
   boolean: 'true or false',
   null: 'null',
 };
+
+/** The right JSON of a value, in words and as a check. */
+export interface JsonForm {
+  readonly wanted: string;
+  readonly fits: (tree: JsonTree) => boolean;
+}
+
+const TEXT: JsonForm = { wanted: 'a string', fits: ({ is }) => is === 'string' };
+/** The forms of the scalars that are neither integers nor texts. */
+const FORMS: Partial<Readonly<Record<ScalarType, JsonForm>>> = {
+  [ScalarType.BOOL]: { wanted: 'true or false', fits: ({ is }) => is === 'boolean' },
+  [ScalarType.BYTES]: { wanted: 'a string in base64', fits: (tree) => tree.is === 'string' && isBase64(tree.value) },
+  [ScalarType.FLOAT]: newDecimalForm(FLOAT_MAX),
+  [ScalarType.DOUBLE]: newDecimalForm(Number.MAX_VALUE),
+};
+
 /** Refuses a value that is no scalar of a type. */
 export function assertScalar(scalar: ScalarType, tree: JsonTree, path: string): void {
   const range = INTEGERS[scalar];
-  if (range === undefined) (CHECKS[scalar] ?? assertText)(tree, path);
-  else assertInteger(tree, path, { ...range, is64: range === INT64 || range === UINT64 });
+  if (range !== undefined) {
+    assertInteger(tree, path, range);
+    return;
+  }
+  assertForm(FORMS[scalar] ?? TEXT, tree, path);
+  if (tree.is === 'string' && !tree.value.isWellFormed())
+    throw refusal(path, 'must be Unicode; half of a surrogate pair is not');
 }
 
-type CheckScalar = (tree: JsonTree, path: string) => void;
-
-/** Those that are neither integers nor texts. */
-const CHECKS: Partial<Readonly<Record<ScalarType, CheckScalar>>> = {
-  [ScalarType.BOOL]: (tree, path) => {
-    if (tree.is !== 'boolean') throw refusal(path, `must be true or false; it is ${WORDS[tree.is]}`);
-  },
-  [ScalarType.FLOAT]: (tree, path) => {
-    assertDecimal(tree, path, FLOAT_MAX);
-  },
-  [ScalarType.DOUBLE]: (tree, path) => {
-    assertDecimal(tree, path, Number.MAX_VALUE);
-  },
-  [ScalarType.BYTES]: (tree, path) => {
-    if (tree.is !== 'string') throw refusal(path, `must be a string in base64; it is ${WORDS[tree.is]}`);
-    if (!isBase64(tree.value)) throw refusal(path, 'must be a string in base64');
-  },
-};
-
-/** Refuses a value that is no text. */
-function assertText(tree: JsonTree, path: string): void {
-  if (tree.is !== 'string') throw refusal(path, `must be a string; it is ${WORDS[tree.is]}`);
-  if (!tree.value.isWellFormed()) throw refusal(path, 'must be Unicode; half of a surrogate pair is not');
+export function assertForm({ wanted, fits }: JsonForm, tree: JsonTree, path: string): void {
+  if (!fits(tree)) throw refusal(path, `must be ${wanted}; it is ${showValue(tree)}`);
 }
 
-function assertInteger(
-  tree: JsonTree,
-  path: string,
-  { min, max, is64 }: { readonly min: bigint; readonly max: bigint; readonly is64: boolean },
-): void {
+function assertInteger(tree: JsonTree, path: string, { min, max }: IntegerRange): void {
+  assertForm({ wanted: 'a whole number', fits: isWhole }, tree, path);
   const written = readNumberText(tree);
-  if (written === undefined) throw refusal(path, `must be a whole number; it is ${WORDS[tree.is]}`);
-  const isWhole = tree.is === 'number' ? Number.isInteger(Number(written)) : WHOLE.test(written);
-  if (!isWhole) throw refusal(path, `must be a whole number; it is ${showNumber(tree, written)}`);
   const value = written.length > DIGITS_MAX ? undefined : BigInt(WHOLE.test(written) ? written : Number(written));
   if (value === undefined || value < min || value > max)
     throw refusal(path, `must be from ${min} to ${max}; it is ${shorten(written)}`);
   // JSON readers round such a number
-  if (is64 && tree.is === 'number' && !Number.isSafeInteger(Number(written)))
+  if (tree.is === 'number' && !Number.isSafeInteger(Number(written)))
     throw refusal(path, `must be written as a string, such as "${value}", because it is beyond 2^53`);
 }
 
-function assertDecimal(tree: JsonTree, path: string, most: number): void {
+function isWhole(tree: JsonTree): boolean {
   const written = readNumberText(tree);
-  if (written === undefined) throw refusal(path, `must be a number; it is ${WORDS[tree.is]}`);
-  if (tree.is === 'string' && NO_NUMBERS.includes(written)) return;
-  const value = written === '' || written !== written.trim() ? NaN : Number(written);
-  if (Number.isNaN(value)) throw refusal(path, `must be a number; it is ${showNumber(tree, written)}`);
-  if (Math.abs(value) > most) throw refusal(path, `must be from -${most} to ${most}`);
+  return tree.is === 'number' ? Number.isInteger(Number(written)) : WHOLE.test(written);
 }
 
-function readNumberText(tree: JsonTree): string | undefined {
+function newDecimalForm(most: number): JsonForm {
+  return {
+    wanted: `a number from -${most} to ${most}`,
+    fits: (tree) => {
+      const written = readNumberText(tree);
+      if (DECIMAL.test(written)) return Math.abs(Number(written)) <= most;
+      return NO_NUMBERS.includes(written);
+    },
+  };
+}
+
+/** Returns '' for a value that is neither a number nor a string. */
+function readNumberText(tree: JsonTree): string {
   if (tree.is === 'number') return tree.written;
-  return tree.is === 'string' ? tree.value : undefined;
+  return tree.is === 'string' ? tree.value : '';
 }
 
 function isBase64(text: string): boolean {
@@ -112,8 +121,10 @@ export function refusal(field: string, message: string): Problem {
   return new Problem({ kind: 'invalid', reason: 'invalid_request', field, message });
 }
 
-function showNumber(tree: JsonTree, written: string): string {
-  return tree.is === 'number' ? shorten(written) : quote(written);
+/** The beginning of a value that a caller wrote, or its kind if it is not written in a few characters. */
+export function showValue(tree: JsonTree): string {
+  if (tree.is === 'string') return quote(tree.value);
+  return tree.is === 'number' ? shorten(tree.written) : WORDS[tree.is];
 }
 
 export function quote(text: string): string {

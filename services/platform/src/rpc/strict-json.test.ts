@@ -108,7 +108,7 @@ describe('a field given twice', () => {
       'request_headers["a"]: is given twice; send it once',
     );
     expect(said(WebhookAttemptSchema, '{"requestHeaders":{"a":1}}')).toBe(
-      'request_headers["a"]: must be a string; it is a number',
+      'request_headers["a"]: must be a string; it is 1',
     );
   });
 });
@@ -135,18 +135,19 @@ describe('a value of another type, or out of range', () => {
   test.each([
     ['[]', ': the body must be an object with the fields of ListTasksRequest; it is a list'],
     ['null', ': the body must be an object with the fields of ListTasksRequest; it is null'],
-    ['{"account_id":7}', 'account_id: must be a string; it is a number'],
+    ['{"account_id":7}', 'account_id: must be a string; it is 7'],
     ['{"account_id":"\\ud800"}', 'account_id: must be Unicode; half of a surrogate pair is not'],
     ['{"limit":"ten"}', 'limit: must be a whole number; it is "ten"'],
     ['{"limit":""}', 'limit: must be a whole number; it is ""'],
     ['{"limit":"0x10"}', 'limit: must be a whole number; it is "0x10"'],
+    ['{"limit":"01"}', 'limit: must be a whole number; it is "01"'],
     ['{"limit":1.5}', 'limit: must be a whole number; it is 1.5'],
     ['{"limit":{}}', 'limit: must be a whole number; it is an object'],
     ['{"limit":2147483648}', 'limit: must be from -2147483648 to 2147483647; it is 2147483648'],
-    ['{"ascending":"true"}', 'ascending: must be true or false; it is a string'],
-    ['{"ascending":1}', 'ascending: must be true or false; it is a number'],
+    ['{"ascending":"true"}', 'ascending: must be true or false; it is "true"'],
+    ['{"ascending":1}', 'ascending: must be true or false; it is 1'],
     ['{"task_ids":[null]}', 'task_ids[0]: must be a string; it is null'],
-    ['{"created_from":1700000000}', 'created_from: must be a time such as "2026-01-31T12:00:00Z"; it is a number'],
+    ['{"created_from":1700000000}', 'created_from: must be a time such as "2026-01-31T12:00:00Z"; it is 1700000000'],
     ['{"created_from":"yesterday"}', 'created_from: must be a time such as "2026-01-31T12:00:00Z"; it is "yesterday"'],
     [
       '{"created_from":"2026-02-30T00:00:00Z"}',
@@ -176,11 +177,17 @@ describe('a value of another type, or out of range', () => {
       `{"sum":"${'9'.repeat(100_000)}"}`,
       `sum: must be from -9223372036854775808 to 9223372036854775807; it is ${'9'.repeat(64)}…`,
     ],
-    ['{"share":"much"}', 'share: must be a number; it is "much"'],
-    ['{"share":" 1"}', 'share: must be a number; it is " 1"'],
-    ['{"share":1e999}', 'share: must be from -1.7976931348623157e+308 to 1.7976931348623157e+308'],
-    ['{"data":7}', 'data: must be a string in base64; it is a number'],
-    ['{"data":"a b?"}', 'data: must be a string in base64'],
+    [
+      '{"share":"much"}',
+      'share: must be a number from -1.7976931348623157e+308 to 1.7976931348623157e+308; it is "much"',
+    ],
+    ['{"share":" 1"}', 'share: must be a number from -1.7976931348623157e+308 to 1.7976931348623157e+308; it is " 1"'],
+    [
+      '{"share":1e999}',
+      'share: must be a number from -1.7976931348623157e+308 to 1.7976931348623157e+308; it is 1e999',
+    ],
+    ['{"data":7}', 'data: must be a string in base64; it is 7'],
+    ['{"data":"a b?"}', 'data: must be a string in base64; it is "a b?"'],
     ['{"inner":"a"}', 'inner: must be an object; it is a string'],
     ['{"inner":[]}', 'inner: must be an object; it is a list'],
   ])('%s', (text, expected) => {
@@ -200,15 +207,45 @@ describe('a value of another type, or out of range', () => {
   });
 });
 
-test('a body that is not JSON, or not UTF-8, is refused as such', () => {
-  expect(refusalOf(CreateTaskRequestSchema, '{')).toMatchObject({
-    kind: 'invalid',
-    reason: 'invalid_json',
-    field: undefined,
+describe('what is not JSON is named with its place', () => {
+  test.each([
+    ['', 'the body is empty; send {} for a request without fields'],
+    [' \n', 'the body is empty; send {} for a request without fields'],
+    ['{', "the body is not JSON: Expected property name or '}' in JSON at position 1 (line 1 column 2)"],
+    [
+      '{"a":1\n"b":2}',
+      "the body is not JSON: Expected ',' or '}' after property value in JSON at position 7 (line 2 column 1)",
+    ],
+    ['{"a" 1}', "the body is not JSON: Expected ':' after property name in JSON at position 5 (line 1 column 6)"],
+    ["{'a':1}", "the body is not JSON: Expected property name or '}' in JSON at position 1 (line 1 column 2)"],
+    ['{"a":1,}', 'the body is not JSON: Expected double-quoted property name in JSON at position 7 (line 1 column 8)'],
+    ['[1,', 'the body is not JSON: Unexpected end of JSON input'],
+    ['{"a":"b}', 'the body is not JSON: Unterminated string in JSON at position 8 (line 1 column 9)'],
+    ['{"a":"b\n"}', /^the body is not JSON: Bad control character in string literal .* \(line 1 column 8\)$/],
+    ['{"a":"\\x"}', 'the body is not JSON: Bad escaped character in JSON at position 7 (line 1 column 8)'],
+    ['{} {}', /^the body is not JSON: Unexpected non-whitespace character after JSON .* \(line 1 column 4\)$/],
+    ['account_id=demo', `the body is not JSON: Unexpected token 'a', "account_id=demo" is not valid JSON`],
+  ])('%j', (text, expected) => {
+    const refused = refusalOf(CreateTaskRequestSchema, text);
+
+    expect(refused).toMatchObject({ kind: 'invalid', reason: 'invalid_json', field: undefined });
+    expect(refused?.message).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected));
   });
-  expect(() => readStrictJson(CreateTaskRequestSchema, Uint8Array.of(0x22, 0xff, 0x22))).toThrow(
-    'the body is not JSON in UTF-8',
-  );
+
+  test('bytes that are not UTF-8', () => {
+    expect(() => readStrictJson(CreateTaskRequestSchema, Uint8Array.of(0x22, 0xff, 0x22))).toThrow(
+      'the body is not JSON in UTF-8',
+    );
+  });
+
+  test('a nesting deeper than the bound', () => {
+    const nested = (depth: number): Uint8Array => Buffer.from('['.repeat(depth) + ']'.repeat(depth));
+
+    expect(() => readStrictJson(CreateTaskRequestSchema, nested(64))).toThrow('the body must be an object');
+    expect(() => readStrictJson(CreateTaskRequestSchema, nested(100_000))).toThrow(
+      'the body must not nest deeper than 64 levels',
+    );
+  });
 });
 
 test('the contracts have only types whose JSON is checked', () => {

@@ -1,27 +1,28 @@
 import { ScalarType, fromJson, getOption, hasOption } from '@bufbuild/protobuf';
 import type { DescEnum, DescField, DescMessage, DescOneof } from '@bufbuild/protobuf';
+import { DurationSchema, TimestampSchema } from '@bufbuild/protobuf/wkt';
 import { field as fieldOption } from '@reelgate/proto/rules/v1/rules';
 import { SMALL_JSON, assertBounds } from '../bounded-json.ts';
 import { Problem } from '../problem.ts';
-import { WORDS, assertScalar, quote, refusal, shorten } from './json-scalars.ts';
-import { JsonFault, readJsonTree } from './json-tree.ts';
+import { WORDS, assertForm, assertScalar, quote, refusal, shorten, showValue } from './json-scalars.ts';
+import type { JsonForm } from './json-scalars.ts';
+import { readJsonTree } from './json-tree.ts';
 import type { JsonTree } from './json-tree.ts';
 import { nearestName } from './nearest-name.ts';
 import { listAllowedNames } from './value-rules.ts';
 
-/** The messages whose JSON is not an object with their fields. */
-const OWN_JSON: Readonly<Record<string, OwnJson>> = {
-  'google.protobuf.Timestamp': { wanted: 'a time such as "2026-01-31T12:00:00Z"', fits: isTime },
+/** The messages whose JSON is not an object with their fields. A test refuses a contract with another one. */
+const OWN_FORMS: Readonly<Record<string, JsonForm>> = {
+  'google.protobuf.Timestamp': {
+    wanted: 'a time such as "2026-01-31T12:00:00Z"',
+    fits: (tree) => tree.is === 'string' && isDay(tree.value) && canRead(TimestampSchema, tree.value),
+  },
   'google.protobuf.Duration': {
     wanted: 'a length of time such as "1.5s"',
-    fits: (text) => /^-?\d{1,12}(?:\.\d{1,9})?s$/.test(text),
+    fits: (tree) => tree.is === 'string' && SECONDS.test(tree.value) && canRead(DurationSchema, tree.value),
   },
 };
-
-interface OwnJson {
-  readonly wanted: string;
-  readonly fits: (text: string) => boolean;
-}
+const SECONDS = /^-?\d{1,12}(?:\.\d{1,9})?s$/;
 
 /** The fields of a message by each name that JSON may use. */
 const FIELDS = new WeakMap<DescMessage, ReadonlyMap<string, DescField>>();
@@ -41,14 +42,8 @@ export function readStrictJson(message: DescMessage, bytes: Uint8Array): string 
 
 /** Throws a Problem unless the text is JSON of the message. */
 export function assertJson(message: DescMessage, text: string): void {
-  let tree: JsonTree;
-  try {
-    tree = readJsonTree(text);
-  } catch (error) {
-    if (!(error instanceof JsonFault)) throw error;
-    throw new Problem({ kind: 'invalid', reason: 'invalid_json', message: error.message });
-  }
-  if (tree.is !== 'object' && !isWellKnown(message))
+  const tree = readTree(text);
+  if (tree.is !== 'object')
     throw new Problem({
       kind: 'invalid',
       reason: 'invalid_request',
@@ -57,21 +52,33 @@ export function assertJson(message: DescMessage, text: string): void {
   assertMessage(message, tree, '');
 }
 
+function readTree(text: string): JsonTree {
+  if (text.trim() === '') throw notJson('the body is empty; send {} for a request without fields');
+  try {
+    return readJsonTree(text);
+  } catch (error) {
+    throw notJson(`the body is not JSON: ${(error as SyntaxError).message}`);
+  }
+}
+
+function notJson(message: string): Problem {
+  return new Problem({ kind: 'invalid', reason: 'invalid_json', message });
+}
+
 function decode(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
   } catch {
-    throw new Problem({ kind: 'invalid', reason: 'invalid_json', message: 'the body is not JSON in UTF-8' });
+    throw notJson('the body is not JSON in UTF-8');
   }
 }
 
 function assertMessage(message: DescMessage, tree: JsonTree, path: string): void {
-  const own = OWN_JSON[message.typeName];
+  const own = OWN_FORMS[message.typeName];
   if (own !== undefined) {
-    assertOwnJson(message, tree, path, own);
+    assertForm(own, tree, path);
     return;
   }
-  if (isWellKnown(message)) return;
   if (tree.is !== 'object') throw refusal(path, `must be an object; it is ${WORDS[tree.is]}`);
   const fields = indexFields(message);
   const written = new Map<DescField, string>();
@@ -137,33 +144,19 @@ function assertValue(field: DescField, tree: JsonTree, path: string): void {
 
 /** A number is checked with the rules of its field, as in a binary message. */
 function assertEnum(field: DescField, values: DescEnum, tree: JsonTree, path: string): void {
-  const given = tree.is === 'string' ? tree.value : undefined;
-  if (given !== undefined && values.values.some(({ name }) => name === given)) return;
-  if (tree.is === 'number') {
-    const number = Number(tree.written);
-    if (Number.isInteger(number) && values.value[number] !== undefined) return;
-  }
-  const names = enumNames(field, values);
-  if (given !== undefined) throw refusal(path, `has the unknown value ${quote(given)}; must be one of ${names}`);
-  if (tree.is === 'number')
-    throw refusal(path, `has the unknown value ${shorten(tree.written)}; must be one of ${names}`);
-  throw refusal(path, `must be one of ${names}; it is ${WORDS[tree.is]}`);
+  if (tree.is === 'string' && values.values.some(({ name }) => name === tree.value)) return;
+  if (tree.is === 'number' && values.value[Number(tree.written)] !== undefined) return;
+  const [names, shown] = [enumNames(field, values), showValue(tree)];
+  const isUnknown = tree.is === 'string' || tree.is === 'number';
+  throw refusal(
+    path,
+    isUnknown ? `has the unknown value ${shown}; must be one of ${names}` : `must be one of ${names}; it is ${shown}`,
+  );
 }
 
 function enumNames(field: DescField, values: DescEnum): string {
   const rules = hasOption(field, fieldOption) ? getOption(field, fieldOption) : undefined;
-  return listAllowedNames({ in: (field.fieldKind === 'list' ? rules?.items : rules)?.in ?? [] }, values);
-}
-
-function assertOwnJson(message: DescMessage, tree: JsonTree, path: string, { wanted, fits }: OwnJson): void {
-  if (tree.is !== 'string') throw refusal(path, `must be ${wanted}; it is ${WORDS[tree.is]}`);
-  if (!fits(tree.value) || !canRead(message, tree.value))
-    throw refusal(path, `must be ${wanted}; it is ${quote(tree.value)}`);
-}
-
-/** Such a message has a JSON of its own, which the library reads strictly. No contract has one without an example. */
-function isWellKnown({ typeName }: DescMessage): boolean {
-  return typeName.startsWith('google.protobuf.');
+  return listAllowedNames((field.fieldKind === 'list' ? rules?.items : rules)?.in ?? [], values);
 }
 
 function canRead(message: DescMessage, text: string): boolean {
@@ -176,7 +169,7 @@ function canRead(message: DescMessage, text: string): boolean {
 }
 
 /** The library takes a 30th of February for the second of March. */
-function isTime(text: string): boolean {
+function isDay(text: string): boolean {
   const [day = ''] = text.split('T');
   const midnight = Date.parse(`${day}T00:00:00Z`);
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);

@@ -1,6 +1,7 @@
 import { ScalarType } from '@bufbuild/protobuf';
 import type { DescEnum } from '@bufbuild/protobuf';
 import type { FieldRules } from '@reelgate/proto/rules/v1/rules';
+import { INTEGERS } from './json-scalars.ts';
 
 /** The type of a single value, as far as the rules distinguish it. */
 export type ValueType =
@@ -18,24 +19,12 @@ interface FieldCheck {
  */
 export type Check = FieldCheck['describeFault'];
 
-const INTEGERS: ReadonlySet<ScalarType> = new Set([
-  ScalarType.INT32,
-  ScalarType.INT64,
-  ScalarType.UINT32,
-  ScalarType.UINT64,
-  ScalarType.SINT32,
-  ScalarType.SINT64,
-  ScalarType.FIXED32,
-  ScalarType.FIXED64,
-  ScalarType.SFIXED32,
-  ScalarType.SFIXED64,
-]);
 const QUOTED_LENGTH_MAX = 40;
 
 export function toValueType(scalar: ScalarType): ValueType {
   if (scalar === ScalarType.STRING) return { is: 'string' };
   if (scalar === ScalarType.BYTES) return { is: 'bytes' };
-  return { is: INTEGERS.has(scalar) ? 'integer' : 'other' };
+  return { is: INTEGERS[scalar] === undefined ? 'other' : 'integer' };
 }
 
 /** Compiles the checks of a value that is set, in the order in which they run. */
@@ -57,12 +46,12 @@ export function compileChecks(type: ValueType, rules: FieldRules): readonly Chec
 
 /** Returns the message for a required value that is not set. */
 export function describeRequirement(type: ValueType, rules: FieldRules): string {
-  return type.is === 'enum' ? `is required; must be one of ${listAllowedNames(rules, type.values)}` : 'is required';
+  return type.is === 'enum' ? `is required; must be one of ${listAllowedNames(rules.in, type.values)}` : 'is required';
 }
 
 /** Refuses a value that the contract does not name. */
 export function enumValueCheck(rules: FieldRules, values: DescEnum): Check {
-  const names = listAllowedNames(rules, values);
+  const names = listAllowedNames(rules.in, values);
   return (number: number) =>
     values.value[number] === undefined ? `has the unknown value ${number}; must be one of ${names}` : undefined;
 }
@@ -139,7 +128,7 @@ function nameCheck({ in: allowed }: FieldRules, { values }: DescEnum): readonly 
 }
 
 /** The values that a field may have, as a text. */
-export function listAllowedNames({ in: allowed }: Pick<FieldRules, 'in'>, { values }: DescEnum): string {
+export function listAllowedNames(allowed: readonly string[], { values }: DescEnum): string {
   const named = values.filter(({ number }) => number !== 0).map(({ name }) => name);
   return (allowed.length > 0 ? allowed : named).join(', ');
 }
