@@ -11,23 +11,21 @@ import type { GrpcConfig } from '@reelgate/platform/rpc/grpc/config';
 import { parseTarget } from '@reelgate/platform/rpc/grpc/target';
 import type { TargetEntry } from '@reelgate/platform/rpc/grpc/target';
 import type { Secret } from '@reelgate/platform/secret';
-import type { TraceConfig } from '@reelgate/platform/trace/trace-schema';
+import type { TraceConfig } from '@reelgate/platform/trace/trace-settings';
 import { parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
 import type { ServerTls } from '@reelgate/platform/tls/tls-files';
 import { resolveFiles } from '@reelgate/platform/tls/tls-material';
 import type { ResolveFile, TlsFiles } from '@reelgate/platform/tls/tls-material';
 import type { ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';
-import { readAllowedHosts } from './read-allowed-hosts.ts';
-import { findUnusableTargets } from './check-config.ts';
-import { RefusedConfig, checkConfig } from './check-config.ts';
+import type { CalledService, ServiceName } from '../keys/identities.ts';
+import type { OtherSigningKey } from '../keys/signing-key.ts';
+import { findUnusableTargets, RefusedConfig, checkConfig } from './check-config.ts';
 import { readDrains } from './drain-times.ts';
 import type { Drains } from './drain-times.ts';
 import type { ComparedConfig } from './findings/finding.ts';
 import { readInternalCallers } from './internal-callers.ts';
 import { openOwnAdapters } from './own-adapters.ts';
-import type { CalledService, ServiceName } from '../keys/identities.ts';
-import type { OtherSigningKey } from '../keys/signing-key.ts';
 import { liveSettings } from './live-settings.ts';
 import type { LiveSettings } from './live-settings.ts';
 import { programKeys } from './program-schema.ts';
@@ -181,10 +179,7 @@ function newFileResolver(file: ConfigFile, section: Keys): ResolveFile {
   return (key, relative) => file.resolve([...section, key], relative);
 }
 
-function readPorts(
-  { listen, http, tls }: Pick<ComparedConfig['billing'], 'listen' | 'http' | 'tls'>,
-  resolved: ResolveFile,
-): Ports {
+function readPorts({ listen, http, tls }: ComparedConfig[CalledService], resolved: ResolveFile): Ports {
   return {
     rpc: listen === undefined ? undefined : parseHostPort(listen),
     http: http === undefined ? undefined : parseHostPort(http),
@@ -228,4 +223,17 @@ function readTarget(entry: TargetEntry | undefined): string | undefined {
  */
 function toReachableAddress(listen: string | undefined): string | undefined {
   return listen?.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
+}
+
+/** The names that the admin port and the HTTP ports of the services answer to: all that the configuration has. */
+function readAllowedHosts({ gateway, ...config }: ComparedConfig): readonly string[] {
+  const { tasks, billing, media, media_http: bytes } = gateway.services;
+  const urls = [config.public_url, gateway.admin_url ?? []].flat();
+  const listeners = [gateway.admin, bytes, config.tasks.http, config.billing.http, config.media.http];
+  return [
+    ...config.allowed_hosts,
+    ...urls.flatMap((url) => URL.parse(url)?.hostname ?? []),
+    ...listeners.flatMap((address) => (address === undefined ? [] : (parseHostPort(address)?.host ?? []))),
+    ...[tasks, billing, media].flatMap((target) => (target === undefined ? [] : (parseTarget(target)?.hosts ?? []))),
+  ];
 }

@@ -15,7 +15,7 @@ import { billingSchema } from '@reelgate/billing/config';
 import { gatewaySchema, operatorsKey } from '@reelgate/gateway/config';
 import { mediaSchema } from '@reelgate/media/config';
 import { grpcKeys } from '@reelgate/platform/rpc/grpc/config';
-import { traceKeys } from '@reelgate/platform/trace/trace-schema';
+import { traceKeys } from '@reelgate/platform/trace/trace-settings';
 import { listAdapters, tasksSchema } from '@reelgate/tasks/config';
 import type { KnownAdapters } from '@reelgate/tasks/config';
 import { describeChannels } from './channels-schema.ts';

@@ -1,11 +1,12 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { ok } from '@reelgate/platform/diagnosis/self-checks';
 import type { SelfCheck, Verdict } from '@reelgate/platform/diagnosis/self-checks';
-import { tracesCheck } from '@reelgate/platform/diagnosis/traces-check';
 import type { OpenedTracing } from '@reelgate/platform/trace/open-tracing';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { describeServer } from '@reelgate/platform/lifecycle/when-reachable';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc/client';
+import { RECENT_MINUTES } from '@reelgate/platform/trace/dropped-spans';
+import type { DropReason, RecentDrops } from '@reelgate/platform/trace/dropped-spans';
 import type { ProgramConfig } from '../config/program-config.ts';
 import type { ConfigState } from '../watch-config.ts';
 import type { ProgramTls } from '../ports/program-tls.ts';
@@ -110,5 +111,35 @@ function checkCertificate(tls: ProgramTls, name: string, now: number): Verdict {
     grade: leftMs < EXPIRY_FAIL_MS ? 'fail' : 'warn',
     detail,
     advice: 'renew it; the files are read by themselves',
+  };
+}
+
+const CAUSES: Readonly<Record<DropReason, string>> = {
+  queue_full: 'more waited than fit into the queue',
+  not_sent: 'the receiver did not take them',
+};
+const ADVICE: Readonly<Record<DropReason, string>> = {
+  queue_full: 'lower tracing.sample, or raise OTEL_BSP_MAX_QUEUE_SIZE if the receiver keeps up with it',
+  not_sent: 'start or repair the receiver at tracing.endpoint, and check tracing.headers',
+};
+
+/**
+ * Reports whether the spans of this process reach their receiver. `recentDrops` is undefined if no spans are recorded.
+ */
+export function tracesCheck(recentDrops: (() => RecentDrops) | undefined): SelfCheck {
+  return { part: 'traces', check: async () => (recentDrops === undefined ? OFF : judgeDrops(recentDrops())) };
+}
+
+const OFF = ok('off: tracing.endpoint names no receiver, so no trace is recorded');
+
+function judgeDrops({ spans, reasons, fault }: RecentDrops): Verdict {
+  if (spans === 0) return ok(`spans are sent, and none was dropped in ${RECENT_MINUTES} minutes`);
+  const causes = reasons.map((reason) => CAUSES[reason]).join(', and ');
+  return {
+    grade: 'warn',
+    detail:
+      `${spans} spans were dropped in ${RECENT_MINUTES} minutes: ${causes}` +
+      (fault === undefined ? '' : ` (${fault})`),
+    advice: reasons.map((reason) => ADVICE[reason]).join('; '),
   };
 }

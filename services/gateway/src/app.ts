@@ -6,7 +6,7 @@ import { waitForAbort } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
 import { newLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import { openLimits } from '@reelgate/platform/limits/open-limits';
+import { openLimits } from '@reelgate/platform/limits/shared-limits';
 import type { RedisLink } from '@reelgate/platform/limits/redis-link';
 import { linkKey } from '@reelgate/platform/signatures';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';

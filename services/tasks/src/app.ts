@@ -4,7 +4,7 @@ import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { Random } from '@reelgate/platform/ids';
 import { newLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import { openLimits } from '@reelgate/platform/limits/open-limits';
+import { openLimits } from '@reelgate/platform/limits/shared-limits';
 import { linkKey } from '@reelgate/platform/signatures';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';

@@ -1,6 +1,7 @@
 /**
  * The length of a window. The previous window still counts, in proportion to the part of it that lies within the last
- * minute.
+ * minute. Two numbers for each of a hundred thousand tokens are an estimate, which is enough for clients. The limits of
+ * upstreams are exact, so they keep a log of the last minute (`window-log` of the platform).
  */
 export const WINDOW_MS = 60_000;
 

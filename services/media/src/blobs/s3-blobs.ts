@@ -18,7 +18,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
-import { rereadTls } from '@reelgate/platform/tls/reread-tls';
+import { rereadTls } from '@reelgate/platform/tls/tls-files';
 import type { BlobStore, LinkOptions, StoredBlob } from './blob-store.ts';
 import { checkKey } from './blob-store.ts';
 import type { ReceivedFile } from './incoming.ts';

@@ -34,7 +34,7 @@ export function connectNats({ servers, tls }: BusSettings): Promise<NatsConnecti
 }
 
 /** The library does not read them from an address. */
-function credentials(address: URL | undefined): Pick<ConnectionOptions, 'user' | 'pass' | 'token'> {
+function credentials(address: URL | undefined): ConnectionOptions {
   const [user, pass] = [decodeURIComponent(address?.username ?? ''), decodeURIComponent(address?.password ?? '')];
   if (user === '') return {};
   return pass === '' ? { token: user } : { user, pass };

@@ -362,7 +362,7 @@ function isSetting(member: Setting | Section): member is Setting {
 }
 
 /** The name of the value in the program. */
-function nameValue(key: string, { as, unit }: Pick<Setting, 'as' | 'unit'>): string {
+function nameValue(key: string, { as, unit }: Setting): string {
   const name = toCamelCase(key);
   return as === '' ? name + (name.endsWith(unit) ? '' : unit) : as;
 }

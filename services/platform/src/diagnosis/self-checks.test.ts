@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { fakeClock } from '../../testing/fake-clock.ts';
-import { backlogCheck } from './backlog-check.ts';
-import { CHECK_MS_MAX, ok, newChecks, runChecks } from './self-checks.ts';
+import { backlogCheck, CHECK_MS_MAX, ok, newChecks, runChecks } from './self-checks.ts';
 import type { SelfCheck } from './self-checks.ts';
 
 const hangs: SelfCheck = { part: 'hangs', check: () => new Promise(() => undefined) };

@@ -1,4 +1,4 @@
-import { CONTENT_TYPES, formatFor } from '../metrics/metrics-text.ts';
+import { CONTENT_TYPES, formatFor } from '../metrics/metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { ReadyCheck } from '../lifecycle/readiness.ts';
 import type { HttpRoute } from './http-port.ts';

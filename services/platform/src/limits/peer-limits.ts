@@ -1,10 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { newSharedCircuit } from './circuit-breaker.ts';
 import type { Circuit, CircuitReport, KnownFaults, SharedCircuit } from './circuit-breaker.ts';
-import { newOwnTakes } from './own-takes.ts';
-import type { OwnTakes } from './own-takes.ts';
-import { newWindowLog } from './window-log.ts';
-import type { WindowLog } from './window-log.ts';
+import { newOwnTakes, newWindowLog } from './window-log.ts';
+import type { OwnTakes, WindowLog } from './window-log.ts';
 
 /** A full peer cannot predict when one of its calls ends. */
 export const FULL_RETRY_MS = 1000;

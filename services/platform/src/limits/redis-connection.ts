@@ -2,7 +2,7 @@ import type { SecureContextOptions } from 'node:tls';
 import { createClient, createCluster } from 'redis';
 import type { Secret } from '../secret.ts';
 import { StoreRefused } from '../sql/sql.ts';
-import { rereadTls } from '../tls/reread-tls.ts';
+import { rereadTls } from '../tls/tls-files.ts';
 import { TLS_FILES } from '../tls/tls-material.ts';
 import type { RedisScript } from './redis-script.ts';
 

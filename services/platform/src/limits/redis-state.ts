@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { SharedAdmission, SharedPeer, SharedState } from './peer-limits.ts';
 import { ADMIT, LEAVE, RENEW, TELL } from './limit-scripts.ts';
-import type { Takes } from './own-takes.ts';
+import type { Takes } from './window-log.ts';
 import type { RedisLink } from './redis-link.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { readRetryAfterMs } from './retry-after.ts';
-import type { WaitHeaders } from './retry-after.ts';
+import { readRetryAfterMs } from './read-asked-wait.ts';
+import type { WaitHeaders } from './read-asked-wait.ts';
 
 const MOST_MS = 86_400_000;
 const NOW = Date.UTC(2026, 0, 1);

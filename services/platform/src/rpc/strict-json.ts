@@ -4,10 +4,8 @@ import { DurationSchema, TimestampSchema } from '@bufbuild/protobuf/wkt';
 import { field as fieldOption } from '@reelgate/proto/rules/v1/rules';
 import { SMALL_JSON, assertBounds } from '../bounded-json.ts';
 import { Problem } from '../problem.ts';
-import { WORDS, assertForm, assertScalar, quote, refusal, shorten, showValue } from './json-scalars.ts';
-import type { JsonForm } from './json-scalars.ts';
-import { readJsonTree } from './json-tree.ts';
-import type { JsonTree } from './json-tree.ts';
+import { WORDS, assertForm, assertScalar, quote, refusal, shorten, showValue, readJsonTree } from './json-values.ts';
+import type { JsonForm, JsonTree } from './json-values.ts';
 import { nearestName } from './nearest-name.ts';
 import { listAllowedNames } from './value-rules.ts';
 

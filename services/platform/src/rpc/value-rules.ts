@@ -1,7 +1,7 @@
 import { ScalarType } from '@bufbuild/protobuf';
 import type { DescEnum } from '@bufbuild/protobuf';
 import type { FieldRules } from '@reelgate/proto/rules/v1/rules';
-import { INTEGERS } from './json-scalars.ts';
+import { INTEGERS } from './json-values.ts';
 
 /** The type of a single value, as far as the rules distinguish it. */
 export type ValueType =

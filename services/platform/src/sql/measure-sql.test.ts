@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { newMetrics } from '../metrics/metrics.ts';
-import { measureSql } from './measure-sql.ts';
+import { measureSql } from './await-sql.ts';
 
 describeOnEngines('a measured database', (open) => {
   test('counts each call with the time to its result, failed ones too', async () => {

@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
-import { rereadTls } from '../tls/reread-tls.ts';
+import { rereadTls } from '../tls/tls-files.ts';
 
 const MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 type Mode = (typeof MODES)[number];

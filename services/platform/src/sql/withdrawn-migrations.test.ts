@@ -4,10 +4,9 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { OLD_SERVICES, createChainedTables, makeOldTables } from '../../../../test/harness/old-store.ts';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
-import { migrate, readSchema } from './migrate.ts';
+import { migrate, readSchema, listWithdrawn } from './migrate.ts';
 import { readMigrations } from './migration-files.ts';
 import type { Sql } from './sql.ts';
-import { listWithdrawn } from './withdrawn-migrations.ts';
 
 const OLD = /^a Reelgate from before the first release wrote this store \(it has 0001_\w+\.sql\), and this one cannot/;
 const folderOf = (service: string): string => path.resolve(import.meta.dirname, `../../../${service}/migrations`);

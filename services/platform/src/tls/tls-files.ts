@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { startWorker } from '../lifecycle/worker.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { systemClock } from '../clock.ts';
 import { TLS_FILES, TlsFault, parseTlsMaterial } from './tls-material.ts';
 import type { TlsFile, TlsFiles, TlsMaterial } from './tls-material.ts';
 
@@ -127,3 +128,30 @@ function isSameMaterial(left: TlsMaterial, right: TlsMaterial): boolean {
 
 const formatIsoTime = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : new Date(ms).toISOString();
+
+/**
+ * Returns the certificates for connections to a server that is not part of the program. Each call reads the files
+ * again. While they are missing or do not fit together, the last valid ones stay in use. The first call happens here,
+ * and throws.
+ */
+export function rereadTls(files: TlsFiles): () => SecureContextOptions {
+  let last = read(files);
+  return () => {
+    try {
+      last = read(files);
+    } catch (error) {
+      if (!(error instanceof TlsFault)) throw error;
+    }
+    return last;
+  };
+}
+
+function read(files: TlsFiles): SecureContextOptions {
+  try {
+    return toSecureContext(readTlsFiles(files, systemClock.now()));
+  } catch (error) {
+    if (error instanceof TlsFault)
+      throw new TlsFault(error.file, `${files[error.file] ?? error.file} ${error.message}`);
+    throw error;
+  }
+}

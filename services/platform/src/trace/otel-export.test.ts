@@ -14,8 +14,7 @@ import { Secret } from '../secret.ts';
 import { currentRequestId, currentTraceId, inRequest, inTrace } from '../request-context.ts';
 import { openTracing } from './open-tracing.ts';
 import type { Tracing } from './trace.ts';
-import { traceConfig } from './trace-schema.ts';
-import { traceSettings } from './trace-settings.ts';
+import { traceConfig, traceSettings } from './trace-settings.ts';
 import type { BatchSettings } from './trace-settings.ts';
 
 /** What is shipped. */

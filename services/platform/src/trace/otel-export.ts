@@ -9,6 +9,9 @@ import type { Resource } from '@opentelemetry/resources';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
 import type { NewId, Random } from '../ids.ts';
 import { outsideRequests } from '../request-context.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { CounterRegistry } from '../metrics/metrics.ts';
 import type { DroppedSpans } from './dropped-spans.ts';
 import { otlpReceiver } from './otel-receiver.ts';
 import { newBatchSender } from './otel-sender.ts';
@@ -16,9 +19,6 @@ import type { SendingDeps } from './otel-sender.ts';
 import { otelTracing } from './otel-tracing.ts';
 import type { BatchSettings, TraceSettings } from './trace-settings.ts';
 import type { Tracing } from './trace.ts';
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
-import type { CounterRegistry } from '../metrics/metrics.ts';
 
 export interface TracingDeps {
   /** The name under which the program appears. The environment may set another one. */

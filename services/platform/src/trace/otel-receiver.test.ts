@@ -10,8 +10,7 @@ import { newIds, systemRandom } from '../ids.ts';
 import { silentLog } from '../log.ts';
 import { newMetrics } from '../metrics/metrics.ts';
 import { openTracing } from './open-tracing.ts';
-import { traceConfig } from './trace-schema.ts';
-import { traceSettings } from './trace-settings.ts';
+import { traceConfig, traceSettings } from './trace-settings.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-receiver-'));
 const authority = newAuthority();

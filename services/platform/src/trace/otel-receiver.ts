@@ -6,7 +6,7 @@ import { gzip } from 'node:zlib';
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { describeError } from '../lifecycle/when-reachable.ts';
-import type { ReceiverSettings } from './receiver-settings.ts';
+import type { ReceiverSettings } from './trace-settings.ts';
 
 /** An answer has a message in protobuf, or a text for people. */
 const ANSWER_BYTES_MAX = 64 * 1024;

@@ -1,16 +1,20 @@
-import { ROOT_CONTEXT, SpanKind as OtelKind, TraceFlags, trace } from '@opentelemetry/api';
-import type { Context, SpanContext, SpanOptions as OtelOptions } from '@opentelemetry/api';
+import { ROOT_CONTEXT, SpanKind as OtelKind, TraceFlags, trace, SpanStatusCode } from '@opentelemetry/api';
+import type {
+  Context,
+  SpanContext,
+  SpanOptions as OtelOptions,
+  Link,
+  Span as OtelSpan,
+  HrTime,
+} from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
 import { AlwaysOnSampler, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { SpanProcessor } from '@opentelemetry/sdk-trace';
+import type { SpanProcessor, IdGenerator } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../clock.ts';
 import type { Random } from '../ids.ts';
-import { otelIds } from './otel-ids.ts';
-import { linksTo, otelSpan, setFailed, hrTime } from './otel-span.ts';
-import type { StartSpan } from './otel-span.ts';
 import type { Span, SpanKind, SpanOptions, TraceClass, Tracing, WrittenSpan } from './trace.ts';
 import { NO_SPAN } from './trace.ts';
-import type { SampleRates } from './trace-schema.ts';
+import type { SampleRates } from './trace-settings.ts';
 import { toCarrier, parseTraceparent } from './traceparent.ts';
 
 /** A span that is written when it is over is sent after this time, with those that follow it until then. */
@@ -139,4 +143,88 @@ function otelOptions({ kind = 'internal', at, attributes = {}, links }: SpanOpti
     ...(at === undefined ? {} : { startTime: hrTime(at) }),
     ...(links === undefined ? {} : { links: links.flatMap(linksTo) }),
   };
+}
+
+const TRACE_ID_BYTES = 16;
+const SPAN_ID_BYTES = 8;
+
+interface SpanIds {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+interface OtelIds {
+  readonly generator: IdGenerator;
+  /** Starts one span with these ids. The library asks for ids while it starts a span, and at no other time. */
+  with<T>(ids: SpanIds, start: () => T): T;
+}
+
+function otelIds(random: Random): OtelIds {
+  let planned: SpanIds | undefined;
+  const bytes = Buffer.alloc(TRACE_ID_BYTES);
+  const hex = (length: number): string => {
+    random(bytes);
+    // ids of zeros alone are not valid
+    bytes[0] = Math.max(1, bytes[0] ?? 1);
+    return bytes.toString('hex', 0, length);
+  };
+  return {
+    generator: {
+      generateTraceId: () => planned?.traceId ?? hex(TRACE_ID_BYTES),
+      generateSpanId: () => planned?.spanId ?? hex(SPAN_ID_BYTES),
+    },
+    with: (ids, start) => {
+      planned = ids;
+      try {
+        return start();
+      } finally {
+        planned = undefined;
+      }
+    },
+  };
+}
+
+type StartSpan = (parent: Context, name: string, options: SpanOptions) => Span;
+
+/** A recorded span that ends here. */
+function otelSpan(span: OtelSpan, start: StartSpan): Span {
+  const context = span.spanContext();
+  return {
+    carrier: toCarrier(context.traceId, context.spanId),
+    traceId: context.traceId,
+    child: (name, options = {}) => start(trace.setSpanContext(ROOT_CONTEXT, context), name, options),
+    set: (attributes) => {
+      if (span.isRecording()) span.setAttributes({ ...attributes });
+    },
+    link: (carrier) => {
+      if (span.isRecording()) span.addLinks(linksTo(carrier));
+    },
+    fail: (type) => {
+      if (span.isRecording()) setFailed(span, type);
+    },
+    end: (at) => {
+      if (span.isRecording()) span.end(at === undefined ? undefined : hrTime(at));
+    },
+  };
+}
+
+/** The message of an error could say anything, so only the word is kept. */
+function setFailed(span: OtelSpan, type: string): void {
+  span.setAttribute('error.type', type);
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+/** Returns an empty list for an invalid carrier. */
+function linksTo(carrier: string | undefined): Link[] {
+  const told = parseTraceparent(carrier);
+  if (told === undefined) return [];
+  const { traceId, spanId, isSampled } = told;
+  return [
+    { context: { traceId, spanId, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true } },
+  ];
+}
+
+/** Seconds and nanoseconds. The SDK would take a number for a time since the start of this process. */
+function hrTime(ms: number): HrTime {
+  return [Math.floor(ms / 1000), Math.round((ms % 1000) * 1e6)];
 }

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Secret } from '../secret.ts';
-import { traceConfig } from './trace-schema.ts';
-import { traceSettings } from './trace-settings.ts';
+import { traceConfig, traceSettings } from './trace-settings.ts';
 
 const NOTHING = traceConfig({ tracing: { headers: {}, sample: {} } });
 const FILE = traceConfig({ tracing: { endpoint: 'http://file:4318/', headers: { key: 'k' }, sample: { calls: 0.5 } } });

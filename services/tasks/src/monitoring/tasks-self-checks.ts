@@ -1,7 +1,6 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Clock } from '@reelgate/platform/clock';
-import { backlogCheck } from '@reelgate/platform/diagnosis/backlog-check';
-import { ok } from '@reelgate/platform/diagnosis/self-checks';
+import { backlogCheck, ok } from '@reelgate/platform/diagnosis/self-checks';
 import type { SelfCheck, Verdict } from '@reelgate/platform/diagnosis/self-checks';
 import { classifyFailure } from '../domain/failure-cause.ts';
 import type { Deps } from '../operations/deps.ts';

@@ -1,4 +1,4 @@
-import type { Backlog } from '@reelgate/platform/diagnosis/backlog-check';
+import type { Backlog } from '@reelgate/platform/diagnosis/self-checks';
 
 /** The number of waiting items, and the time since which the oldest waits. */
 export interface WaitingCount {

@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { HostPort } from '@reelgate/platform/config/units';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { readRetryAfterMs } from '@reelgate/platform/limits/retry-after';
+import { readRetryAfterMs } from '@reelgate/platform/limits/read-asked-wait';
 import { toHostKey } from '../addresses/fetch-target.ts';
 import { FetchFault, HandshakeFault } from '../../domain/fetch-fault.ts';
 import { isClosedByOrigin } from '../requests/fetch-connections.ts';

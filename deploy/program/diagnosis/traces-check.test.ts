@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { RecentDrops } from '../trace/dropped-spans.ts';
-import { tracesCheck } from './traces-check.ts';
+import type { RecentDrops } from '@reelgate/platform/trace/dropped-spans';
+import { tracesCheck } from './process-checks.ts';
 
 const NONE: RecentDrops = { spans: 0, reasons: [], fault: undefined };
 

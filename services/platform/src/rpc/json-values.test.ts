@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readJsonTree } from './json-tree.ts';
-import type { JsonTree } from './json-tree.ts';
+import { readJsonTree } from './json-values.ts';
+import type { JsonTree } from './json-values.ts';
 
 /** The value as JSON.parse would give it. */
 function valueOf(tree: JsonTree, text: string): unknown {
