@@ -5,14 +5,16 @@ import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { startBilling } from '@reelgate/billing/app';
 import { billingConfig } from '@reelgate/billing/config';
 import { startGateway } from '@reelgate/gateway/app';
-import type { GatewayClients } from '@reelgate/gateway/app';
+import type { GatewayClients, MediaPort } from '@reelgate/gateway/app';
 import { gatewayConfig } from '@reelgate/gateway/config';
 import { startMedia } from '@reelgate/media/app';
+import type { MediaBytes as OwnedBytes } from '@reelgate/media/app';
 import { mediaConfig } from '@reelgate/media/config';
 import type { RunningService } from '@reelgate/platform/foundation';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Binding } from '@reelgate/platform/rpc/service';
-import { startTasks } from '@reelgate/tasks/app';
+import { startTasks, collect } from '@reelgate/tasks/app';
+import type { MediaBytes } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
 import { withChecks, withDiagnosis, serveDiagnosis } from './diagnosis/serve-diagnosis.ts';
 import { drainTimes } from './config/drain-times.ts';
@@ -23,9 +25,7 @@ import type { Connect } from './connect-gateway.ts';
 import { readConsoles, greeting } from './greeting.ts';
 import { toCaller } from './keys/identities.ts';
 import type { Identity } from './keys/identities.ts';
-import { inProcessMedia, inProcessMediaBytes } from './in-process-media.ts';
-import { measureService } from './ports/open-ports.ts';
-import { openPorts } from './ports/open-ports.ts';
+import { measureService, openPorts } from './ports/open-ports.ts';
 import type { StartResult, StartParts } from './start-parts.ts';
 
 interface BoundService {
@@ -141,5 +141,43 @@ function connectDirect({ bindings }: BoundService, caller: Identity): Connect {
     const binding = bindings.find((one) => one.service === service);
     if (binding === undefined) throw new Error(`no binding serves ${service.typeName}`);
     return directClient(service, binding, toCaller(caller));
+  };
+}
+
+/** The media service of the same process, as the gateway calls it. */
+export function inProcessMedia(bytes: OwnedBytes): MediaPort {
+  return {
+    put: (source, options) => bytes.put(source, options),
+    putPrivate: (source, { accountId, keepMs, object }) => bytes.put(source, { accountId, privateMs: keepMs, object }),
+    putFile: (source, file) => bytes.putFile(source, file),
+    remove: (objects) => bytes.remove(objects),
+    read: async (object) => (await bytes.read(object))?.stream,
+    readThumbnail: async (object) => (await bytes.readThumbnail(object))?.stream,
+    serve: (request, response, wanted) => bytes.serve(request, response, wanted),
+    serveLink: async (request, response) => {
+      await bytes.serveLink(request, response);
+    },
+  };
+}
+
+/** The media service of the same process, as the tasks service uses it. */
+export function inProcessMediaBytes(bytes: OwnedBytes): MediaBytes {
+  return {
+    read: async (object) => {
+      const found = await bytes.read(object);
+      if (found === undefined) throw new Error('the staged media is missing');
+      return collect(found.stream);
+    },
+    open: async (object, { offset, length }) => {
+      // a store has no empty range, so the first byte stands in
+      const range = length === 0 ? { start: 0, end: 0 } : { start: offset, end: offset + length - 1 };
+      const found = await bytes.read(object, range);
+      return found && { stream: found.stream, sha256: found.sha256 };
+    },
+    beginUpload: ({ accountId, kind, declaredType, bytes: count }) =>
+      bytes.beginUpload({ accountId, family: kind, declaredType, bytes: count }),
+    put: (stream, { accountId, upload }) => bytes.put(stream, { accountId, upload }),
+    endUpload: (upload) => bytes.endUpload(upload),
+    remove: (object) => bytes.remove([object]),
   };
 }

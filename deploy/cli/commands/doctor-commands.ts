@@ -1,16 +1,15 @@
 import { systemClock } from '@reelgate/platform/clock';
 import { ConfigError } from '@reelgate/platform/config/config-file';
-import { checkOwnAdapters } from '../../program/config/check-own-adapters.ts';
+import { checkOwnAdapters } from '../../program/config/read-config.ts';
 import { readProgramConfig } from '../../program/config/program-config.ts';
 import type { ProgramConfig } from '../../program/config/program-config.ts';
 import { assertNoWords, defineCommand } from '../command.ts';
 import type { Outcome } from '../command.ts';
 import { connectDiagnosed } from '../diagnosed-services.ts';
 import { newDeadline } from '../doctor/deadline.ts';
-import { findWorstGrade } from '../doctor/doctor-line.ts';
+import { findWorstGrade, countLines, newLineFormat } from '../doctor/doctor-line.ts';
 import type { DoctorLine, Report } from '../doctor/doctor-line.ts';
 import { examine } from '../doctor/examine.ts';
-import { countLines, newLineFormat } from '../doctor/format-lines.ts';
 import { readBegin } from '../doctor/supervise-doctor.ts';
 import { whileShowing } from '../while-showing.ts';
 

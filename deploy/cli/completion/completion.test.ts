@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { COMMANDS } from '../command-table.ts';
-import { bashScript } from './bash-script.ts';
-import { fishScript } from './fish-script.ts';
-import { zshScript } from './zsh-script.ts';
+import { bashScript, zshScript, fishScript } from './completion.ts';
 
 /** Runs bash's completion on the typed words, of which the last is unfinished. */
 const AT_A_TAB = `source "$1"; shift

@@ -7,15 +7,14 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { DiagnoseResponseSchema, Grade } from '@reelgate/proto/diagnosis/v1/diagnosis_service';
 import { PROGRAM_VERSION } from '../../program/version.ts';
 import type { DiagnosedService } from '../diagnosed-services.ts';
+import { newSecretHider } from '../commands/doctor-commands.ts';
 import { askService } from './ask-service.ts';
 import type { AskedBy } from './ask-service.ts';
 import { compareClocks } from './compare-clocks.ts';
 import type { ClockReading } from './compare-clocks.ts';
 import { newDeadline } from './deadline.ts';
-import { findWorstGrade } from './doctor-line.ts';
+import { findWorstGrade, countLines, newLineFormat } from './doctor-line.ts';
 import type { DoctorLine } from './doctor-line.ts';
-import { countLines, newLineFormat } from './format-lines.ts';
-import { newSecretHider } from '../commands/doctor-commands.ts';
 
 const NEVER = new Promise<never>(() => undefined);
 

@@ -1,16 +1,18 @@
 import { describeError } from '@reelgate/platform/lifecycle/when-reachable';
-import type { ProgramConfig } from '../../program/config/program-config.ts';
+import { describeStoreFault } from '@reelgate/platform/sql/store-checks';
+import { probeStore } from '@reelgate/platform/sql/migrate-store';
+import type { ProgramConfig, CalledService } from '../../program/config/program-config.ts';
 import type { BookServices } from '../connect-services.ts';
 import type { DiagnosedService } from '../diagnosed-services.ts';
+import { readStoreSettings } from '../service-stores.ts';
 import { askBooks } from './ask-books.ts';
 import { askChannels } from './ask-channels.ts';
 import { askService } from './ask-service.ts';
-import { askStore } from './ask-store.ts';
 import { compareClocks } from './compare-clocks.ts';
 import type { ClockReading } from './compare-clocks.ts';
-import { ENOUGH_MS, awaitFor, inSeconds } from './deadline.ts';
+import { ENOUGH_MS, awaitFor, inSeconds, awaitAnswer } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
-import type { Audience, DoctorLine, DoctorQuestion } from './doctor-line.ts';
+import type { Audience, DoctorLine, DoctorQuestion, Report } from './doctor-line.ts';
 
 export interface ExamineOptions {
   readonly config: ProgramConfig;
@@ -161,4 +163,32 @@ async function askOne(
   isOver = true;
   awaited.delete(subject);
   return lines;
+}
+
+/**
+ * Looks at the store of a service that does not answer, because most starts wait for it. Tells a line only if the store
+ * cannot be used from this machine.
+ */
+async function askStore(
+  config: ProgramConfig,
+  service: CalledService,
+  deadline: Deadline,
+  report: Report,
+): Promise<void> {
+  if (deadline.leftMs() === 0) return;
+  const error = await awaitAnswer<unknown>(
+    deadline,
+    () =>
+      probeStore(readStoreSettings(config, service)).then(
+        () => undefined,
+        (refused: unknown) => refused,
+      ),
+    () => undefined,
+  );
+  if (error === undefined) return;
+  const { detail, advice = '' } = describeStoreFault(error) ?? {
+    detail: describeError(error),
+    advice: 'repair it first: the service waits for its store, or has ended without it',
+  };
+  report({ subject: service, part: 'database', grade: 'fail', detail: `seen from here, ${detail}`, advice });
 }

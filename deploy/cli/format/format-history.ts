@@ -8,10 +8,8 @@ import { TaskKind, TaskKindSchema } from '@reelgate/proto/tasks/v1/order';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
 import { TaskState, TaskStateSchema } from '@reelgate/proto/tasks/v1/task';
 import { formatNanos, asBytes } from './quantities.ts';
-import { eventSteps } from './history-events.ts';
-import type { EndFacts } from './history-events.ts';
-import { asSeconds, shorten } from './history-step.ts';
-import type { Step } from './history-step.ts';
+import { eventSteps, asSeconds, shorten } from './history-events.ts';
+import type { EndFacts, Step } from './history-events.ts';
 
 /** A longer time that no entry explains is named. */
 const GAP_MS = 10_000;

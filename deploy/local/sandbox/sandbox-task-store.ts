@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { openSqlite } from '@reelgate/platform/sql/sqlite';
 import { newToken } from './random-ids.ts';
-import type { Task } from './sandbox-task.ts';
+import type { Task } from './task-life.ts';
 
 /** Keeps the facts of tasks beyond the life of the process. Writes take effect in the order of their calls. */
 export type TaskStore = {

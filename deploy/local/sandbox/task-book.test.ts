@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { plainScript } from './steering/script.ts';
 import { taskBook, type TaskBook } from './task-book.ts';
 import { memoryTaskStore } from './sandbox-task-store.ts';
-import type { Task } from './sandbox-task.ts';
+import type { Task } from './task-life.ts';
 
 function aTask(id: string, createdAt: number): Task {
   return {

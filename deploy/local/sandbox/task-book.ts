@@ -1,5 +1,5 @@
 import { tasksMax } from './limits.ts';
-import type { Task } from './sandbox-task.ts';
+import type { Task } from './task-life.ts';
 import { isFinished, isReadable, findPhase } from './task-life.ts';
 import type { TaskStore } from './sandbox-task-store.ts';
 

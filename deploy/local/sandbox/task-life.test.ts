@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Order } from './vendor-order.ts';
 import { steer } from './steering/steering-words.ts';
 import { isReadable, nextChangeAt, findPhase } from './task-life.ts';
-import type { Picture, Task } from './sandbox-task.ts';
+import type { Picture, Task } from './task-life.ts';
 
 const second = 1000;
 const pictureOrder = { prompt: 'A fox', resolution: '768P', ratio: '16:9', seconds: 5, caption: '' } as const;

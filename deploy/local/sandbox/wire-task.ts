@@ -3,7 +3,7 @@ import { failureBy } from './vendor-refusal.ts';
 import type { Resolution } from './render/frame-format.ts';
 import type { Script } from './steering/script.ts';
 import { findPhase } from './task-life.ts';
-import type { Task } from './sandbox-task.ts';
+import type { Task } from './task-life.ts';
 
 // The vendor does not publish its rates. These give about the figures of its examples.
 const tokensPerSecond: Readonly<Record<Resolution, number>> = { '480P': 8000, '768P': 20_000, '2K': 52_000 };

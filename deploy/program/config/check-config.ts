@@ -8,7 +8,12 @@ import { TARGET_EXPECTED, parseTarget } from '@reelgate/platform/rpc/grpc/target
 import type { TargetEntry } from '@reelgate/platform/rpc/grpc/target';
 import { tasksConfig } from '@reelgate/tasks/config';
 import { checkGrantedAccounts, checkTokenModels } from './findings/account-findings.ts';
-import { checkCallerCredentials, checkCallerNames } from './findings/caller-findings.ts';
+import {
+  checkCallerCredentials,
+  checkCallerNames,
+  checkOperatorKeys,
+  checkOperatorNames,
+} from './findings/caller-findings.ts';
 import {
   checkAlphaEndpoints,
   checkCallbackAddresses,
@@ -18,7 +23,6 @@ import {
 } from './findings/channel-findings.ts';
 import type { ComparedConfig, Finding, Rule } from './findings/finding.ts';
 import { checkModelRanges, findUnusedModels } from './findings/model-findings.ts';
-import { checkOperatorKeys, checkOperatorNames } from './findings/operator-findings.ts';
 import { checkAlphaPrices, findUnpricedModels, findUnusedPrices } from './findings/price-findings.ts';
 import {
   checkBothSides,

@@ -3,8 +3,7 @@ import type { TestedAdapter } from '@reelgate/tasks/config';
 import type { StartParts } from '../start-parts.ts';
 import type { ConfigState } from '../watch-config.ts';
 import { PROGRAM_VERSION } from '../version.ts';
-import { maskSecrets } from './mask-secrets.ts';
-import { RELOADED } from './pending-settings.ts';
+import { RELOADED } from '../watch-config.ts';
 import type { LoadedConfig } from './program-config.ts';
 
 type ConfigurationView = ReturnType<GatewayClients['operator']['configuration']>;
@@ -55,4 +54,37 @@ function omitAdapterCode(value: unknown): Section {
 /** Pending keys are those of sections, which have no dots. */
 function valueAt(value: unknown, key: string): unknown {
   return key.split('.').reduce<unknown>((section, name) => (section as Section | undefined)?.[name], value) ?? null;
+}
+
+const MASK = '***';
+/** The names of keys whose texts are secrets, wherever they stand: `api_key`, `secret_access_key`, `session_token`. */
+const SECRET_NAME = /(^|_)(key|key_id|secret|token|password|passphrase|credential|credentials|authorization)$/i;
+/** Sections whose every text is a secret: headers carry credentials under any name. */
+const SECRET_SECTIONS: ReadonlySet<string> = new Set(['headers']);
+/** `user:password@` after a scheme, or before a host alone. */
+const IN_AUTHORITY = /(:\/\/)[^/?#\s]*@/g;
+const BEFORE_HOST = /^[^/?#\s@]+@(?=[^\s@/]+$)/;
+const IN_QUERY = /(:\/\/[^?\s]*\?).*$/;
+
+/** A configuration without its secrets, for people to read. */
+export function maskSecrets(value: unknown): unknown {
+  return maskValue(value, '', false);
+}
+
+function maskValue(value: unknown, name: string, isInSecrets: boolean): unknown {
+  if (Array.isArray(value)) return value.map((one) => maskValue(one, name, isInSecrets));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, maskValue(inner, key, isInSecrets || hidesAll(key, inner))]),
+    );
+  if (isInSecrets || (typeof value === 'string' && SECRET_NAME.test(name))) return MASK;
+  return typeof value === 'string' ? maskAddress(value) : value;
+}
+
+function hidesAll(key: string, value: unknown): boolean {
+  return SECRET_SECTIONS.has(key) && typeof value === 'object';
+}
+
+function maskAddress(text: string): string {
+  return text.replace(IN_AUTHORITY, `$1${MASK}@`).replace(BEFORE_HOST, `${MASK}@`).replace(IN_QUERY, `$1${MASK}`);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { CONFIG_SCHEMA } from './program-schema.ts';
-import { maskSecrets } from './mask-secrets.ts';
+import { maskSecrets } from './describe-configuration.ts';
 
 interface Schema {
   readonly type?: unknown;

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { testOwnAdapter } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
 import type { TestedAdapter } from '@reelgate/tasks/config';
-import { checkOwnAdapters } from './check-own-adapters.ts';
+import { checkOwnAdapters } from './read-config.ts';
 import { readProgramConfig } from './program-config.ts';
 
 const EXAMPLE = path.join(import.meta.dirname, '../../../services/tasks/adapter-kit/example');

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '@reelgate/platform/clock';
-import { checkOwnAdapters } from './check-own-adapters.ts';
 import type { ProgramConfig, ServiceName } from './program-config.ts';
 import { readProgramConfig } from './program-config.ts';
 import { checkStandAlone } from './stand-alone.ts';
 import { checkTlsFiles } from './used-tls.ts';
+import { RefusedConfig } from './check-config.ts';
+import type { ComparedConfig } from './findings/finding.ts';
 
 export interface ReadConfig {
   readonly config: ProgramConfig;
@@ -49,4 +50,26 @@ export function buildRestorePath(dataDir: string): string {
 function assertRestored({ file, dataDir }: ProgramConfig): void {
   if (existsSync(buildRestorePath(dataDir)))
     throw file.fault(['data_dir'], `a restore into ${dataDir} was cut off; empty the folder and restore again`);
+}
+
+/**
+ * Asks the adapters of operators, in their sandboxes, whether they take the options of their channels: an adapter is
+ * code, which may refuse what its schema accepts. Throws a ConfigError with a line for each refusal.
+ */
+export async function checkOwnAdapters({ file, value, warnings }: ProgramConfig): Promise<void> {
+  const { channels, adapters } = value as ComparedConfig;
+  const faults = await Promise.all(
+    channels.map(async ({ adapter: named, options = {} }, at) => {
+      const own = adapters.find(({ name }) => name === named);
+      const fault = await own?.adapter.prepare({ options }).then(() => undefined, describeFault);
+      if (fault === undefined) return [];
+      return [file.fault(['channels', at, 'options'], `the adapter ${named} refuses them: ${fault}`).message];
+    }),
+  );
+  const refused = faults.flat();
+  if (refused.length > 0) throw new RefusedConfig(refused, warnings);
+}
+
+function describeFault(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -17,7 +17,7 @@ import type * as DirectClientModule from '@reelgate/platform/rpc/direct-client';
 import type * as FetchFaultModule from '@reelgate/media/domain/fetch-fault';
 import type * as ConnectGatewayModule from '../../../deploy/program/connect-gateway.ts';
 import type * as IdentitiesModule from '../../../deploy/program/keys/identities.ts';
-import type * as InProcessMediaModule from '../../../deploy/program/in-process-media.ts';
+import type * as InProcessMediaModule from '../../../deploy/program/start-all.ts';
 import type * as ProgramConfigModule from '../../../deploy/program/config/program-config.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');

@@ -4,7 +4,7 @@ import { Refusal } from '../vendor-refusal.ts';
 import type { PictureOrder } from '../render/picture-order.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
 import type { Script } from '../steering/script.ts';
-import type { Picture, Task } from '../sandbox-task.ts';
+import type { Picture, Task } from '../task-life.ts';
 
 /** Stores the task, queues its video and begins its callbacks. */
 export async function acceptOrder(order: Order, script: Script, parts: SandboxParts): Promise<Task> {

@@ -1,3 +1,4 @@
+import type { InputVideoTrack } from 'mediabunny';
 import { adaptiveRatio } from '../vendor-order.ts';
 import type { Draft, MediaItem, Order, OrderFacts, VideoShape } from '../vendor-order.ts';
 import { invalidParams } from '../vendor-refusal.ts';
@@ -5,8 +6,7 @@ import { frameCount, frameSize, framesPerSecond, isOnFrameGrid, nearestRatio } f
 import type { FrameSize } from '../render/frame-format.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
 import { findPhase } from '../task-life.ts';
-import type { Task } from '../sandbox-task.ts';
-import type { InputVideoTrack } from 'mediabunny';
+import type { Task } from '../task-life.ts';
 import { deadline } from '../sandbox-clock.ts';
 import type { SandboxTime } from '../sandbox-clock.ts';
 import { dial } from '../dial.ts';

@@ -3,9 +3,7 @@ import { readBody } from '../http/sandbox-server.ts';
 import { internalError, Refusal, refusalBy } from '../vendor-refusal.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
 import { completeChat } from './complete-chat-route.ts';
-import { createTask } from './create-task-route.ts';
-import { listTasks, queryTask, deleteTask } from './task-routes.ts';
-import { resultBytes } from './result-bytes-route.ts';
+import { createTask, listTasks, queryTask, deleteTask, resultBytes } from './task-routes.ts';
 import type { RouteHandler, Answer } from './route-handler.ts';
 
 type Route = {

@@ -1,11 +1,20 @@
-import { pageSizeMax } from '../limits.ts';
+import { pageSizeMax, refusedOnceMax } from '../limits.ts';
 import { invalidParams, internalError, refusalBy, unknownTask } from '../vendor-refusal.ts';
-import type { Task } from '../sandbox-task.ts';
+import type { Task } from '../task-life.ts';
 import { findPhase, isFinished } from '../task-life.ts';
 import { toWireTask } from '../wire-task.ts';
-import type { RouteHandler } from './route-handler.ts';
-import { json, type Answer } from './route-handler.ts';
-import type { ReadTrouble } from '../steering/script.ts';
+import type { ReadTrouble, CreateAnswer } from '../steering/script.ts';
+import { checkCallbackUrl } from '../callbacks.ts';
+import { pause } from '../sandbox-clock.ts';
+import { acceptOrder } from '../creation/accept-order.ts';
+import { orderFromDraft, sourceTask } from '../creation/order-from-draft.ts';
+import type { Kind } from '../vendor-order.ts';
+import type { SandboxParts } from '../sandbox-parts.ts';
+import { steer } from '../steering/steering-words.ts';
+import { readCreate } from '../validation/read-create.ts';
+import { pictureKey } from '../render/picture-order.ts';
+import type { RouteHandler, Answer } from './route-handler.ts';
+import { json } from './route-handler.ts';
 
 const pageSizeDefault = 20;
 
@@ -69,3 +78,80 @@ export const deleteTask: RouteHandler = ({ id }, { book, clock, announcer }) => 
   book.remove(id);
   return json({ task_id: id, action: 'deleted', status: 'deleted' });
 };
+
+/** Handles all three creates. Every refusal comes before the task exists. */
+export function createTask(kind: Kind): RouteHandler {
+  return async ({ body }, parts) => {
+    const draft = readCreate(kind, body);
+    const source = draft.sourceTaskId === undefined ? undefined : sourceTask(draft.sourceTaskId, parts);
+    const text = source?.order.text ?? draft.text;
+    const script = steer(text, kind);
+    if (source !== undefined && !script.sourceIdsAllowed)
+      throw invalidParams('source_task_id is not enabled for this account');
+    const early = earlyAnswer(script.answer, `${kind} ${text}`, parts);
+    if (early !== undefined) return early;
+
+    const order = await orderFromDraft(draft, source, parts);
+    if (order.callbackUrl !== undefined) await checkCallbackUrl(order.callbackUrl, parts.clock, parts.stopped);
+    const task = await acceptOrder(order, script, parts);
+
+    if (script.answerAfterMs > 0) await pause(parts.clock, script.answerAfterMs, parts.stopped);
+    const { as } = script.answer;
+    return as === 'silence' || as === 'cut' ? { as } : json({ task_id: task.id });
+  };
+}
+
+/** Returns the answer of a create without a task, or undefined if the create has a task. */
+function earlyAnswer(answer: CreateAnswer, text: string, { refusedOnce }: SandboxParts): Answer | undefined {
+  if (answer.as === 'page') return answer;
+  if (answer.as === 'no_id') return json({});
+  if (answer.as === 'base_resp')
+    return json({
+      base_resp: { status_code: answer.number, status_msg: refusalBy(answer.number)?.message ?? 'internal error' },
+    });
+  if (answer.as === 'refusal') refuse(answer.number);
+  if (answer.as === 'refusal_once' && !refusedOnce.has(text)) {
+    if (refusedOnce.size >= refusedOnceMax) refusedOnce.clear();
+    refusedOnce.add(text);
+    refuse(answer.number);
+  }
+  return undefined;
+}
+
+function refuse(number: number): void {
+  const refusal = refusalBy(number);
+  if (refusal) throw refusal;
+}
+
+/** The bytes of a result link, whole or in part. */
+export const resultBytes: RouteHandler = async ({ method, id, query, range }, { book, links, renders }) => {
+  if (!links.isValid(id, query)) return { as: 'text', status: 403, text: 'this link is no longer valid' };
+  const task = book.find(id);
+  const picture = task?.picture;
+  if (task === undefined || picture?.state !== 'ready' || task.script.result === 'dead')
+    return { as: 'text', status: 404, text: 'there is nothing here' };
+  if (task.script.result === 'page') return { as: 'page' };
+  const bytes = await renders.render(picture.order);
+  return sliceBytes(bytes, range, {
+    etag: `"${pictureKey(picture.order).slice(0, 32)}"`,
+    torn: task.script.result === 'torn' && method === 'GET',
+  });
+};
+
+type SliceOptions = { readonly etag: string; readonly torn: boolean };
+
+function sliceBytes(bytes: Uint8Array, range: string | undefined, { etag, torn }: SliceOptions): Answer {
+  const headers = { 'content-type': 'video/mp4', 'accept-ranges': 'bytes', etag };
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
+  if (first === '' && last === '') return { as: 'bytes', status: 200, headers, bytes, torn };
+  const from = first === '' ? Math.max(0, bytes.length - Number(last)) : Number(first);
+  const to = first === '' || last === '' ? bytes.length - 1 : Math.min(Number(last), bytes.length - 1);
+  const part = (status: number, range: string): Answer => ({
+    as: 'bytes',
+    status,
+    torn,
+    headers: { ...headers, 'content-range': `bytes ${range}/${bytes.length}` },
+    bytes: bytes.subarray(from, to + 1),
+  });
+  return from > to ? part(416, '*') : part(206, `${from}-${to}`);
+}

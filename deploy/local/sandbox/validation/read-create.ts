@@ -1,9 +1,8 @@
 import type { Draft, Kind, MediaItem, MediaRole } from '../vendor-order.ts';
 import { invalidParams } from '../vendor-refusal.ts';
 import { concreteRatios, resolutions } from '../render/frame-format.ts';
-import { readContent, type Content } from './body-content.ts';
+import { readContent, type Content, isHttpUrl } from './body-content.ts';
 import { ifPresent, readChoice, readFields, readFlag, readText, readWhole, type Fields } from './fields.ts';
-import { isHttpUrl } from './check-media-url.ts';
 
 const fieldsOf: Readonly<Record<Kind, readonly string[]>> = {
   generation: ['model', 'content', 'resolution', 'duration', 'ratio', 'callback_url', 'aigc_watermark', 'extra'],

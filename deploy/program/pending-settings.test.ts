@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { pendingSettings } from './pending-settings.ts';
-import type { ServiceName } from './program-config.ts';
+import { pendingSettings } from './watch-config.ts';
+import type { ServiceName } from './config/program-config.ts';
 
 const STARTED = {
   bus: 'nats://a:4222',
