@@ -32,7 +32,7 @@ export const REPEATS = [
   'services/platform/src/refusal-table.ts',
   'services/platform/src/rpc/problems.ts',
   'services/platform/src/rpc/rules.ts',
-  'services/tasks/src/clients/http-media-bytes.ts',
+  'services/tasks/src/clients/media-bytes.ts',
   'services/tasks/src/operations/task-refusals.ts',
   'services/tasks/src/operations/content/upload-media.ts',
   'services/tasks/src/rpc/mapping-order.ts',

@@ -29,10 +29,9 @@ import type { ChannelRegistry, ChannelRegistryOptions } from './channels/channel
 import type { OpenPool } from './channels/upstream-exchange.ts';
 import { billingClient, callsClient, chargesClient } from './clients/billing.ts';
 import type { MediaBytes } from './clients/media-bytes.ts';
-import { mediaClient } from './clients/media.ts';
+import { mediaClient, webhookSender } from './clients/media.ts';
 import { billingTokens } from './clients/tokens.ts';
 import type { FindToken } from './clients/tokens.ts';
-import { webhookSender } from './clients/webhook-sender.ts';
 import { tasksConfig } from './config.ts';
 import type { TasksConfig } from './config.ts';
 import { announceAttention, announceLane, announceWait, onLaneWaits } from './events/announcements.ts';
@@ -90,8 +89,7 @@ import { prepareOwnAdapters } from './channels/own-adapters/prepare-own-adapters
 
 export { testOwnAdapter } from './channels/own-adapters/test-own-adapter.ts';
 export { writeOwnAdapter } from './channels/own-adapters/write-own-adapter.ts';
-export { httpMediaBytes } from './clients/http-media-bytes.ts';
-export { collect } from './clients/media-bytes.ts';
+export { collect, httpMediaBytes } from './clients/media-bytes.ts';
 export type { OpenPool } from './channels/upstream-exchange.ts';
 export type { MediaBytes } from './clients/media-bytes.ts';
 

@@ -6,8 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Secret } from '@reelgate/platform/secret';
 import { startReplicatedOrigin } from '../../../../test/harness/replicated-origin.ts';
-import { httpMediaBytes } from './http-media-bytes.ts';
-import { collect } from './media-bytes.ts';
+import { httpMediaBytes, collect } from './media-bytes.ts';
 import type { MediaBytes } from './media-bytes.ts';
 
 const BYTES_MAX = 128 * 1024 * 1024;

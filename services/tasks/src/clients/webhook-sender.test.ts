@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { expect, test } from '@jest/globals';
 import type { CallOptions } from '@reelgate/platform/rpc/service';
 import { SendWebhookResponseSchema } from '@reelgate/proto/media/v1/media_service';
-import { webhookSender } from './webhook-sender.ts';
+import { webhookSender } from './media.ts';
 
 const REQUEST = {
   accountId: 'acme',

@@ -11,7 +11,7 @@ import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
 import { fromWireEnum } from './mapping-order.ts';
 import { operateChannels, operatePauses } from './operate-channels.ts';
 import { operateJobs, toJobRecord, operateTasks, readTaskRecord } from './operate-work.ts';
-import { operateActivity } from './operate-activity.ts';
+import { readActivity, readFaults } from '../operations/activity/read-activity.ts';
 import { emptyToUndefined, readLimit } from './request-fields.ts';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { findWork } from '../operations/operators/find-work.ts';
@@ -108,5 +108,18 @@ function operateHandOver({ store }: Deps, { jobs }: JobDeps, operate: OperatorDe
       await deleteNote(notes, { id, actor: actor || caller.name });
       return {};
     },
+  } satisfies Partial<Implementation<typeof OperatorService>>;
+}
+
+const FAILURES_LIMIT = 20;
+
+/** The view of the last hour, and of the current backlog. */
+function operateActivity(operate: OperatorDeps) {
+  return {
+    getActivity: () => readActivity(operate),
+    getFaults: () => readFaults(operate.operators, operate.clock),
+    listChannelFailures: async ({ channel, limit }) => ({
+      failures: [...(await operate.operators.channelFailures(channel, readLimit(limit, FAILURES_LIMIT)))],
+    }),
   } satisfies Partial<Implementation<typeof OperatorService>>;
 }

@@ -3,7 +3,7 @@ import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { NOTHING_DUE, startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { PassResult, Worker } from '@reelgate/platform/lifecycle/worker';
 import type { GaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
-import type { WebhookSender } from '../clients/webhook-sender.ts';
+import type { WebhookSender } from '../clients/media.ts';
 import { onBalanceLow } from '../events/on-balance-low.ts';
 import { announceDispatched, onEventsDispatched } from '../events/announcements.ts';
 import { newStreamPermits } from '../operations/content/content-stream-permits.ts';

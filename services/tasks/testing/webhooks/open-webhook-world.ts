@@ -11,7 +11,7 @@ import type { Sql } from '@reelgate/platform/sql/sql';
 import { WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
-import type { WebhookAnswer, WebhookRequest } from '../../src/clients/webhook-sender.ts';
+import type { WebhookAnswer, WebhookRequest } from '../../src/clients/media.ts';
 import type { createEndpoint } from '../../src/operations/webhooks/manage-endpoints.ts';
 import { sealer, webhookSecrets } from '../../src/operations/webhooks/secrets.ts';
 import type { WebhookDeps, WebhookLimits } from '../../src/operations/webhooks/webhook-deps.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Task } from '../../domain/task.ts';
-import type { Notifier } from './notifier.ts';
+import type { Notifier } from './feeds.ts';
 
 /**
  * The interval in milliseconds at which a watch without changes shows that it is alive. The contract says 15 seconds

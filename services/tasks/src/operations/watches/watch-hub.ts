@@ -2,10 +2,8 @@ import type { Clock } from '@reelgate/platform/clock';
 import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { ChangeFilter, ChangePosition, TaskLister, VersionReader } from '../../store/task-store.ts';
-import { newAccountFeed, newWatchedAccounts } from './account-feeds.ts';
-import type { AccountFeed, WatchedAccounts } from './account-feeds.ts';
-import { newTaskFeed, newWatchedTasks } from './task-feeds.ts';
-import type { TaskFeed, WatchedTasks } from './task-feeds.ts';
+import { newAccountFeed, newWatchedAccounts, newTaskFeed, newWatchedTasks } from './feeds.ts';
+import type { AccountFeed, WatchedAccounts, TaskFeed, WatchedTasks } from './feeds.ts';
 
 /** Tasks that one SELECT reads. */
 const READ_MAX = 200;

@@ -1,7 +1,7 @@
 import { isTerminal } from '../../domain/task.ts';
 import type { State, Task } from '../../domain/task.ts';
 import type { ChangeFilter, ChangePosition, ChangedTaskLister } from '../../store/task-store.ts';
-import type { AccountFeed } from './account-feeds.ts';
+import type { AccountFeed } from './feeds.ts';
 import type { OpenWatch, OpenWatches, WatchMessage } from './open-watches.ts';
 import { OVERLAP_MS } from './watch-hub.ts';
 import type { WatchHub } from './watch-hub.ts';

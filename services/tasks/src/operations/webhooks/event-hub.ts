@@ -1,7 +1,7 @@
 import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
-import { newNotifier } from '../watches/notifier.ts';
-import type { Notifier } from '../watches/notifier.ts';
+import { newNotifier } from '../watches/feeds.ts';
+import type { Notifier } from '../watches/feeds.ts';
 import type { EventPlaceReader } from '../../store/webhook-store.ts';
 
 /** Events that one read looks at. */

@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
-import type { WebhookSender } from '../../clients/webhook-sender.ts';
+import type { WebhookSender } from '../../clients/media.ts';
 import type { DisabledReason } from '../../domain/webhook.ts';
 import type { WebhookStore } from '../../store/webhook-store.ts';
 import type { AnnounceDispatched } from './dispatch-events.ts';
