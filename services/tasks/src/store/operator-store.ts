@@ -3,8 +3,7 @@ import type { Act } from '@reelgate/proto/access/v1/act';
 import type { ServiceEvent } from '@reelgate/proto/access/v1/service_event';
 import type { FoundWork, Note, RaisedAttention } from '@reelgate/proto/tasks/v1/operator_service';
 import type { ChannelFailure } from '@reelgate/proto/tasks/v1/activity';
-import type { FaultRow, NewChannelFailure } from '../domain/faults.ts';
-import type { MinuteRow } from '../domain/minute-counts.ts';
+import type { FaultRow, NewChannelFailure, MinuteRow } from '../domain/minute-counts.ts';
 
 /** A change of a channel by an operator. */
 export interface ChannelChange {

@@ -13,14 +13,14 @@ import { newStreamPermits } from '../../src/operations/content/content-stream-pe
 import { newOpenWatches } from '../../src/operations/watches/open-watches.ts';
 import { dispatchEvents } from '../../src/operations/webhooks/dispatch-events.ts';
 import type { DispatchDeps } from '../../src/operations/webhooks/dispatch-events.ts';
-import { newEventHub } from '../../src/operations/webhooks/event-hub.ts';
+import { newEventHub } from '../../src/operations/webhooks/watch-events.ts';
+import type { EventWatchDeps } from '../../src/operations/webhooks/watch-events.ts';
 import { leaseReceivers } from '../../src/operations/webhooks/lease-receivers.ts';
 import type { LeaseDeps } from '../../src/operations/webhooks/lease-receivers.ts';
 import { recordAttempts } from '../../src/operations/webhooks/record-attempts.ts';
 import type { RecordDeps, WorkerRecord } from '../../src/operations/webhooks/record-attempts.ts';
 import { sealer, webhookSecrets } from '../../src/operations/webhooks/secrets.ts';
 import type { WebhookSecrets } from '../../src/operations/webhooks/secrets.ts';
-import type { EventWatchDeps } from '../../src/operations/webhooks/watch-events.ts';
 import { sqlJobs } from '../../src/store/jobs/sql-jobs.ts';
 import { SHARDS_MAX } from '../../src/store/tasks/counter-shards.ts';
 import { sqlTaskStore } from '../../src/store/tasks/sql-task-store.ts';

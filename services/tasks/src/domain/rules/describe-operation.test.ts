@@ -3,10 +3,9 @@ import { ALPHA } from '../model.ts';
 import type { Model } from '../model.ts';
 import type { ContentItem, Kind, MediaItem, Order, Role } from '../order.ts';
 import type { ContentBounds } from './content.ts';
-import { describeOperation } from './describe-operation.ts';
-import type { OperationLimits } from './describe-operation.ts';
+import { describeOperation, validateOrder } from './validate-order.ts';
+import type { OperationLimits } from './validate-order.ts';
 import { listMediaRatios } from './ranges.ts';
-import { validateOrder } from './validate-order.ts';
 
 const RATIOS = ['adaptive', '16:9', '9:16'];
 const MODELS: readonly Model[] = [

@@ -4,8 +4,8 @@ import { isVisible, ALPHA, allowsKind } from '../model.ts';
 import type { Model } from '../model.ts';
 import { listMedia } from '../order.ts';
 import type { Kind, Order } from '../order.ts';
-import { contentRules } from './content.ts';
-import type { ContentLimits } from './content.ts';
+import { contentRules, describeContent } from './content.ts';
+import type { ContentLimits, ContentBounds } from './content.ts';
 import { foreignFields, durationFault, ratioFault, resolutionFault, RATIOS } from './ranges.ts';
 import type { Task } from '../task.ts';
 
@@ -180,4 +180,30 @@ function meetsOutputConstraints({ result }: Task): boolean {
   const { width = 0, height = 0 } = result ?? {};
   if (width === 0 || height === 0) return false;
   return width * height <= WIDTH_MAX * HEIGHT_MAX && width % SIDE_MULTIPLE === 0 && height % SIDE_MULTIPLE === 0;
+}
+
+/** The limits of one use of a model, taken from the rules that judge its orders. */
+export interface OperationLimits {
+  readonly kind: Kind;
+  /** Empty if its orders name no resolution. */
+  readonly resolutions: readonly string[];
+  readonly content: ContentBounds;
+}
+
+interface KindLimits {
+  readonly content: ContentLimits;
+  readonly listResolutions: (model: Model) => readonly string[];
+}
+
+const LIMITS: Readonly<Record<Kind, KindLimits>> = {
+  generation: { content: GENERATION_CONTENT, listResolutions: ({ resolutions }) => resolutions },
+  regeneration: { content: REGENERATION_CONTENT, listResolutions: () => [REGENERATION_RESOLUTION] },
+  context_ir: { content: GENERATION_CONTENT, listResolutions: () => [] },
+};
+
+/** Returns the limits of a use of a model; undefined if every order of it would be refused. */
+export function describeOperation(kind: Kind, model: Model): OperationLimits | undefined {
+  if (!allowsKind(model.id, kind)) return undefined;
+  const { content, listResolutions } = LIMITS[kind];
+  return { kind, resolutions: listResolutions(model), content: describeContent(content) };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import type { NewChannelFailure, FaultRow } from '../../domain/faults.ts';
+import type { NewChannelFailure, FaultRow } from '../../domain/minute-counts.ts';
 import { aTask } from '../../../testing/tasks.ts';
 import { FAILURES_MAX, SUBJECTS_MAX, newFaultCounter } from './fault-counter.ts';
 

@@ -2,9 +2,14 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import { classifyFailure } from '../../domain/failure-cause.ts';
 import type { Cause } from '../../domain/failure-cause.ts';
-import { noFaults } from '../../domain/faults.ts';
-import type { NewChannelFailure, ChannelFailureKind, FaultCounts, FaultKind, FaultRow } from '../../domain/faults.ts';
-import { CHANNELS_MAX, floorToMinute } from '../../domain/minute-counts.ts';
+import { noFaults, CHANNELS_MAX, floorToMinute } from '../../domain/minute-counts.ts';
+import type {
+  NewChannelFailure,
+  ChannelFailureKind,
+  FaultCounts,
+  FaultKind,
+  FaultRow,
+} from '../../domain/minute-counts.ts';
 import type { FaultStore } from '../../store/operator-store.ts';
 import type { OutcomeCounts, WorkCounts } from '../deps.ts';
 

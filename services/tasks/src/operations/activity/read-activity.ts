@@ -8,8 +8,10 @@ import {
   floorToMinute,
   noChannelCounts,
   noCounts,
+  addFaults,
+  noFaults,
 } from '../../domain/minute-counts.ts';
-import type { ChannelCounts, MinuteCounts, MinuteRow } from '../../domain/minute-counts.ts';
+import type { ChannelCounts, MinuteCounts, MinuteRow, FaultCounts, FaultRow } from '../../domain/minute-counts.ts';
 import type { ChannelRegistry } from '../../channels/channel-registry.ts';
 import type { BacklogStore } from '../../store/backlog-store.ts';
 import type { MinuteReader, FaultReader } from '../../store/operator-store.ts';
@@ -26,8 +28,6 @@ import {
   MinuteCountsSchema,
 } from '@reelgate/proto/tasks/v1/activity';
 import type { ChannelHour, FaultHour } from '@reelgate/proto/tasks/v1/activity';
-import { addFaults, noFaults } from '../../domain/faults.ts';
-import type { FaultCounts, FaultRow } from '../../domain/faults.ts';
 
 const MINUTES = 60;
 /** With more, the oldest minutes are missing. */

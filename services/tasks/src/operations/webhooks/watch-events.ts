@@ -4,10 +4,13 @@ import type { EventType } from '../../domain/webhook.ts';
 import type { EventPlaceReader, EventReader } from '../../store/webhook-store.ts';
 import type { StreamPermits } from '../content/content-stream-permits.ts';
 import type { OpenWatch, OpenWatches } from '../watches/open-watches.ts';
-import type { EventFeed, EventHub } from './event-hub.ts';
 import { findSubjects, toWireEvent } from './event-subjects.ts';
 import type { SubjectDeps } from './event-subjects.ts';
 import { refuse } from '../../refusals.ts';
+import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
+import type { PassResult } from '@reelgate/platform/lifecycle/worker';
+import { newNotifier } from '../watches/feeds.ts';
+import type { Notifier } from '../watches/feeds.ts';
 
 const PAGE_MAX = 100;
 /** The cursor before the oldest event that is kept. */
@@ -115,4 +118,84 @@ function eventExpired(): Problem {
       `must be the id of an event of this account that is still kept; ` +
       `begin with ${BEGINNING.id} to read all events that are kept`,
   });
+}
+
+/** Events that one read looks at. */
+const EVENTS_MAX = 1000;
+
+/** Notifies the one reader of a stream that its account has new events. */
+interface EventFeed extends Notifier {
+  /** Reports whether events may have been dispatched since the last call. */
+  takeNews(): boolean;
+}
+
+/**
+ * Reads for all event streams of this process which accounts have new events. A stream costs no read while its account
+ * has no new events.
+ */
+export interface EventHub {
+  /** From now on the feed is notified. It begins as if it had been notified. */
+  open(accountId: string): EventFeed;
+  close(accountId: string, feed: EventFeed): void;
+  /** Reads the new events, and wakes the streams of their accounts. Returns 0 if there was no new event. */
+  pass(): Promise<PassResult>;
+}
+
+interface OpenFeed extends EventFeed {
+  notifyOfNews(): void;
+}
+
+/** `wake` starts a pass at once. */
+export function newEventHub(store: EventPlaceReader, wake: () => void): EventHub {
+  const feeds = new Map<string, Set<OpenFeed>>();
+  /** Every event up to this place has been announced. Undefined before the first read. */
+  let announcedUpTo: number | undefined;
+  return {
+    open: (accountId) => {
+      const feed = newFeed();
+      const ofAccount = feeds.get(accountId) ?? new Set();
+      feeds.set(accountId, ofAccount.add(feed));
+      if (announcedUpTo === undefined) wake();
+      return feed;
+    },
+    close: (accountId, feed) => {
+      const ofAccount = feeds.get(accountId);
+      ofAccount?.delete(feed as OpenFeed);
+      if (ofAccount?.size === 0) feeds.delete(accountId);
+    },
+    pass: async () => {
+      if (feeds.size === 0) {
+        announcedUpTo = undefined;
+        return NOTHING_DUE;
+      }
+      if (announcedUpTo === undefined) {
+        announcedUpTo = await store.lastPlace();
+        // A stream may have read before an event that this place covers.
+        for (const ofAccount of feeds.values()) for (const feed of ofAccount) feed.notifyOfNews();
+        return 0;
+      }
+      const places = await store.lastPlaces(announcedUpTo, EVENTS_MAX);
+      announcedUpTo = Math.max(announcedUpTo, ...places.map(({ seq }) => seq));
+      for (const { accountId } of places) for (const feed of feeds.get(accountId) ?? []) feed.notifyOfNews();
+      return places.length;
+    },
+  };
+}
+
+function newFeed(): OpenFeed {
+  const { notify, wait } = newNotifier();
+  let hasNews = true;
+  return {
+    notify,
+    wait,
+    notifyOfNews: () => {
+      hasNews = true;
+      notify();
+    },
+    takeNews: () => {
+      const had = hasNews;
+      hasNews = false;
+      return had;
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { firstIdAt } from '@reelgate/platform/ids';
 import { inExactChunks } from '@reelgate/platform/sql/multi-row';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { ChannelFailureSchema } from '@reelgate/proto/tasks/v1/activity';
-import type { ChannelFailureKind, FaultKind, FaultRow, NewChannelFailure } from '../../domain/faults.ts';
+import type { ChannelFailureKind, FaultKind, FaultRow, NewChannelFailure } from '../../domain/minute-counts.ts';
 import { inNumber, inText, inTime, insertMany, messageColumns, recordColumns, searchable } from '../columns.ts';
 import type { FaultStore } from '../operator-store.ts';
 
