@@ -3,16 +3,20 @@ import type { JobLease, JobOrigin, LostJob } from '../domain/job.ts';
 import type { Failure } from '../domain/task.ts';
 import type { BeginResult, NewWork } from './task-store.ts';
 
+/** The outcome of a call, as its worker reports it. */
+export interface JobOutcome {
+  readonly answer?: JobAnswer | undefined;
+  readonly failure?: Failure | undefined;
+}
+
 /** A job. This service reads only the endpoint and the model of its call, and passes its answer on. */
-export interface Job extends JobOrigin, LostJob {
+export interface Job extends JobOrigin, LostJob, JobOutcome {
   readonly endpoint: string;
   readonly model: string;
   /** Its create has not ended, so it can still be withdrawn. */
   readonly isBeingCreated: boolean;
   readonly updatedAt: number;
   readonly finishedAt?: number | undefined;
-  readonly answer?: JobAnswer | undefined;
-  readonly failure?: Failure | undefined;
 }
 
 /** A job before it is accepted. */
@@ -37,11 +41,9 @@ export interface Requeue {
   readonly why: string;
 }
 
-export interface JobFinish {
+export interface JobFinish extends JobOutcome {
   readonly state: 'completed' | 'failed';
   readonly at: number;
-  readonly answer?: JobAnswer | undefined;
-  readonly failure?: Failure | undefined;
   /** Asks a person to decide, in the same transaction. */
   readonly attention?: { readonly reason: string; readonly detail: string } | undefined;
 }

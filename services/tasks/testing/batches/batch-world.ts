@@ -23,7 +23,7 @@ import { sweepJobs } from '../../src/operations/jobs/end-lost-jobs.ts';
 import { finishJob, leaseJobs, startJob } from '../../src/operations/jobs/work-jobs.ts';
 import type { JobDeps } from '../../src/operations/jobs/job-deps.ts';
 import type { NewBatchLine } from '../../src/store/batch-store.ts';
-import type { JobFinish } from '../../src/store/job-store.ts';
+import type { JobOutcome } from '../../src/store/job-store.ts';
 import type { KeyReader } from '../../src/store/task-store.ts';
 import { sqlJobs } from '../../src/store/jobs/sql-jobs.ts';
 import { sqlBatches } from '../../src/store/batches/sql-batches.ts';
@@ -62,7 +62,7 @@ export interface BatchWorld extends World {
   /** Completes the tasks that have not ended. */
   completeTasks(): Promise<void>;
   /** Ends the jobs whose worker is gone, and makes the calls of those that wait. Returns how many. */
-  makeCalls(end?: Pick<JobFinish, 'answer' | 'failure'>): Promise<number>;
+  makeCalls(end?: JobOutcome): Promise<number>;
   /** Writes the files of a batch as a worker does. Returns the numbers of the lines in each. */
   write(): Promise<WrittenFiles | undefined>;
   restart(): Promise<BatchWorld>;

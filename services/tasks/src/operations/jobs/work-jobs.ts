@@ -1,7 +1,7 @@
 import { computeRestMs } from '@reelgate/platform/lifecycle/worker';
 import { nameFailure } from '../../domain/failure-cause.ts';
 import type { JobLease } from '../../domain/job.ts';
-import type { Job, JobFinish, TakenJob } from '../../store/job-store.ts';
+import type { Job, JobOutcome, TakenJob } from '../../store/job-store.ts';
 import { endLostJob, logReturned } from './end-lost-jobs.ts';
 import type { JobDeps } from './job-deps.ts';
 import { writeJobSpan } from '../tracing/lifetime-span.ts';
@@ -94,11 +94,7 @@ export async function returnJob(
 }
 
 /** Ends a job, once. Returns whether this call ended it. */
-export async function finishJob(
-  deps: JobDeps,
-  lease: JobLease,
-  end: Pick<JobFinish, 'answer' | 'failure'>,
-): Promise<boolean> {
+export async function finishJob(deps: JobDeps, lease: JobLease, end: JobOutcome): Promise<boolean> {
   const { jobs, clock, count, announceEnded, log } = deps;
   const state = end.failure === undefined ? 'completed' : 'failed';
   const at = clock.now();

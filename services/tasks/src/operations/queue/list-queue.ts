@@ -25,7 +25,7 @@ import type { Lane, QueueClass } from '../../domain/lane.ts';
 import type { Task } from '../../domain/task.ts';
 import type { FoundPlace, WaitingAccount, WaitingLane } from '../../store/queue-store.ts';
 import { findObstacle } from '../attempts/submit-attempts.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, StoreDeps } from '../deps.ts';
 import { taskNotFound, taskNotWaiting } from '../task-refusals.ts';
 import { listLaneChannels } from './lane-channels.ts';
 import { estimateWaitMs } from '../lanes/lane-rates.ts';
@@ -226,7 +226,7 @@ export async function explainPlace(deps: Deps, taskId: string): Promise<ShowQueu
 
 /** Refuses a task that does not wait, or that has its turn. */
 export async function findQueued(
-  { store }: Pick<Deps, 'store'>,
+  { store }: StoreDeps,
   taskId: string,
 ): Promise<{ readonly task: Task; readonly place: FoundPlace }> {
   const [task, place] = await Promise.all([store.find(taskId), store.findPlace(taskId)]);
@@ -236,10 +236,7 @@ export async function findQueued(
 }
 
 /** Returns undefined if the task does not wait, or has its turn now. */
-export async function describePlace(
-  deps: Pick<Deps, 'store' | 'clock' | 'queue'>,
-  taskId: string,
-): Promise<QueuePlace | undefined> {
+export async function describePlace(deps: Deps, taskId: string): Promise<QueuePlace | undefined> {
   const place = await deps.store.findPlace(taskId);
   return place && toQueuePlace(deps, place);
 }

@@ -82,7 +82,7 @@ export type CancelScope =
  */
 export async function cancelQueued(
   deps: Deps,
-  { operators }: Pick<OperatorDeps, 'operators'>,
+  { operators }: OperatorDeps,
   which: CancelScope,
   { actor, reason, signal }: By & { readonly signal: AbortSignal },
 ): Promise<{ readonly cancelled: number; readonly hasMore: boolean }> {

@@ -34,8 +34,6 @@ export interface LeaseDeps extends SubjectDeps {
   readonly newId: NewId;
 }
 
-type DeliveryTraces = Pick<DueWebhookDelivery, 'trace' | 'linkedTrace'>;
-
 export interface DueReceivers {
   readonly receivers: LeasedWebhookReceiver[];
   readonly leaseMs: number;
@@ -117,7 +115,10 @@ async function loadDueReceivers(deps: LeaseDeps, leased: readonly LeasedReceiver
 }
 
 /** The carrier that a delivery goes on from, or, for old work, the one to which a trace of its own is linked. */
-function findTraces(deps: LeaseDeps, { origin }: ClientEvent): DeliveryTraces {
+function findTraces(
+  deps: LeaseDeps,
+  { origin }: ClientEvent,
+): { readonly trace: string; readonly linkedTrace: string } {
   if (origin?.trace === undefined) return { trace: '', linkedTrace: '' };
   const trace = traceToPassOn(deps, { createdAt: origin.createdAt, trace: origin.trace });
   return trace === undefined ? { trace: '', linkedTrace: origin.trace } : { trace, linkedTrace: '' };
