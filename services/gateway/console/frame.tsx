@@ -2,7 +2,7 @@ import type { ComponentType, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Me, OperatorMe } from './api/session.ts';
 import { ConfirmDialog } from './parts/confirm-dialog.tsx';
-import { OutageBanner, Skeleton, Boundary, BrokenPage } from './parts/loaded.tsx';
+import { FaultLine, OutageBanner, Skeleton, Boundary, BrokenPage } from './parts/loaded.tsx';
 import { findPage } from './routes.ts';
 import { useAddress } from './state/address.ts';
 import { beginKeeping, forgetKept } from './state/kept-values.ts';
@@ -245,9 +245,7 @@ function SignOut({ onSignedOut }: { onSignedOut: (notice: string) => void }): VN
   };
   return (
     <>
-      <p class="fault" role="alert">
-        {fault}
-      </p>
+      <FaultLine text={fault} />
       <button type="button" onClick={() => void end('/session')}>
         {words.signOut}
       </button>

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import type { ComponentChildren, VNode } from 'preact';
 import { words } from '../words.ts';
 
@@ -70,5 +71,21 @@ function renderCell<Row>({ name, cell, isNumber, isHead, isBare }: Column<Row>, 
     <td role="cell" class={style} data-name={named}>
       {cell(row)}
     </td>
+  );
+}
+
+export type Fact = readonly [name: string, value: ComponentChildren];
+
+/** Names, each with its value behind it. */
+export function Facts({ facts, style = '' }: { facts: readonly Fact[]; style?: 'beside' | 'sums' | '' }): VNode {
+  return (
+    <dl class={`facts ${style}`.trim()}>
+      {facts.map(([name, value], at) => (
+        <Fragment key={at}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </Fragment>
+      ))}
+    </dl>
   );
 }

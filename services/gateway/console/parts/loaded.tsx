@@ -127,6 +127,15 @@ export function Refusal({ error, retry }: { error: ApiError; retry?: () => void 
   );
 }
 
+/** The fault of an act. The element stays without a fault, because only a change inside it is spoken. */
+export function FaultLine({ text }: { text: string | undefined }): VNode {
+  return (
+    <p class="fault" role="alert">
+      {text}
+    </p>
+  );
+}
+
 /** Draws what it holds. If that throws, it says so instead of leaving an empty tab. */
 export function Boundary({ children }: { children: ComponentChildren }): VNode {
   const [error] = useErrorBoundary((fault: unknown) => {

@@ -5,6 +5,8 @@ import { words } from '../words.ts';
 
 export interface PageTitleProps {
   readonly title: ComponentChildren;
+  /** The id of what the page shows, behind its name. */
+  readonly id?: string | undefined;
   /** The page above this one. */
   readonly back?: { readonly href: string; readonly name: string };
   /** The state or the id of what the page shows, beside its name. */
@@ -16,7 +18,7 @@ export interface PageTitleProps {
 }
 
 /** The head of every page: its name, the live badge, and what can be done with all of it. */
-export function PageTitle({ title, back, beside, actions, lead }: PageTitleProps): VNode {
+export function PageTitle({ title, id, back, beside, actions, lead }: PageTitleProps): VNode {
   return (
     <div class="page-title">
       {back === undefined ? null : (
@@ -25,7 +27,15 @@ export function PageTitle({ title, back, beside, actions, lead }: PageTitleProps
         </p>
       )}
       <div class="page-title-line">
-        <h1>{title}</h1>
+        <h1>
+          {title}
+          {id === undefined ? null : (
+            <>
+              {' '}
+              <span class="id">{id}</span>
+            </>
+          )}
+        </h1>
         {beside}
         <div class="page-title-end">
           <LiveBadge />

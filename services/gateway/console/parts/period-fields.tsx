@@ -1,21 +1,38 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { setQuery, useDraft } from '../state/address.ts';
 import { serverNow } from '../state/api.ts';
+import { FilterBar } from './filter-bar.tsx';
 import { resolvePreset } from './period.ts';
 import type { Period, Preset } from './period.ts';
 
-export interface PresetButtonsProps {
-  readonly label: string;
-  /** The periods with their names, in their order. */
-  readonly names: Readonly<Partial<Record<Preset, string>>>;
+export interface PeriodFiltersProps {
+  readonly names: DateFieldsProps['names'] & {
+    readonly period: string;
+    /** The periods with their names, in their order. */
+    readonly presets: Readonly<Partial<Record<Preset, string>>>;
+  };
   readonly period: Period;
+  readonly children: ComponentChildren;
+}
+
+/** The choice of a period above the other filters of a page. */
+export function PeriodFilters({ names, period, children }: PeriodFiltersProps): VNode {
+  return (
+    <>
+      <PresetButtons names={names} period={period} />
+      <FilterBar setCount={0}>
+        <DateFields names={names} period={period} />
+        {children}
+      </FilterBar>
+    </>
+  );
 }
 
 /** Buttons that choose a period with one click. It stands in the address. */
-export function PresetButtons({ label, names, period }: PresetButtonsProps): VNode {
+function PresetButtons({ names, period }: Pick<PeriodFiltersProps, 'names' | 'period'>): VNode {
   return (
-    <div class="presets" role="group" aria-label={label}>
-      {Object.entries(names).map(([preset, name]) => {
+    <div class="presets" role="group" aria-label={names.period}>
+      {Object.entries(names.presets).map(([preset, name]) => {
         const own = resolvePreset(preset as Preset, serverNow());
         return (
           <button
@@ -32,13 +49,13 @@ export function PresetButtons({ label, names, period }: PresetButtonsProps): VNo
   );
 }
 
-export interface DateFieldsProps {
+interface DateFieldsProps {
   readonly names: { readonly from: string; readonly to: string };
   readonly period: Period;
 }
 
 /** The first and the last day of a period. */
-export function DateFields({ names, period }: DateFieldsProps): VNode {
+function DateFields({ names, period }: DateFieldsProps): VNode {
   return (
     <>
       <DateField id="from" name={names.from} value={period.from} max={period.to} />

@@ -7,6 +7,8 @@ export interface TextFieldProps {
   readonly value: string;
   readonly onInput: (value: string) => void;
   readonly type?: 'text' | 'url' | 'number' | 'date' | 'datetime-local';
+  readonly inputMode?: 'decimal' | 'numeric';
+  readonly autocomplete?: 'off';
   readonly hint?: string;
   /** The fault of the value, told under the field. */
   readonly fault?: string | undefined;
@@ -29,6 +31,7 @@ export function TextField(props: TextFieldProps): VNode {
     value,
     required: isRequired,
     maxlength: props.charactersMax,
+    autocomplete: props.autocomplete,
     'aria-invalid': fault === '' ? undefined : ('true' as const),
     'aria-describedby': `${id}-hint ${id}-fault`,
     onBlur: props.onLeave,
@@ -39,7 +42,7 @@ export function TextField(props: TextFieldProps): VNode {
     <div class="field">
       <label for={id}>{label}</label>
       {rows === undefined ? (
-        <LineInput {...shared} type={type} min={props.min} max={props.max} />
+        <LineInput {...shared} type={type} inputmode={props.inputMode} min={props.min} max={props.max} />
       ) : (
         <textarea {...shared} rows={rows} />
       )}

@@ -64,6 +64,15 @@ export function followSignOuts(): void {
   });
 }
 
+/** Returns a choice of this browser, which outlasts the session; undefined if none is kept or a storage is refused. */
+export function readChoice(name: string): string | undefined {
+  return withStorage(() => localStorage.getItem(name) ?? undefined);
+}
+
+export function keepChoice(name: string, value: string): void {
+  withStorage(() => localStorage.setItem(name, value));
+}
+
 function removeKept(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
 }

@@ -15,6 +15,7 @@ import { TaskGallery } from './parts/task-gallery.tsx';
 import { TaskFilters, isFiltered, listPath } from './parts/task-filters.tsx';
 import { TaskTable, chargeText, taskTitle } from './parts/task-table.tsx';
 import { setQuery } from '../../state/address.ts';
+import { keepChoice, readChoice } from '../../state/kept-values.ts';
 
 const PATH = '/console/tasks';
 const SHAPES = {
@@ -126,7 +127,7 @@ type TasksView = (typeof VIEWS)[number];
 
 /** The form that the address names, else the one that was chosen last in this browser. */
 function readView(query: URLSearchParams): TasksView {
-  return toView(query.get('view')) ?? toView(readKeptView()) ?? 'list';
+  return toView(query.get('view')) ?? toView(readChoice(KEPT_VIEW)) ?? 'list';
 }
 
 /** Chooses the form of the list. A link to the page holds it, and the next visit has it too. */
@@ -139,7 +140,7 @@ function ViewSwitch({ view }: { view: TasksView }): VNode {
           type="button"
           aria-pressed={name === view ? 'true' : 'false'}
           onClick={() => {
-            keepView(name);
+            keepChoice(KEPT_VIEW, name);
             setQuery({ view: name }, { replace: true });
           }}
         >
@@ -150,23 +151,6 @@ function ViewSwitch({ view }: { view: TasksView }): VNode {
   );
 }
 
-function toView(text: string | null): TasksView | undefined {
+function toView(text: string | null | undefined): TasksView | undefined {
   return VIEWS.find((view) => view === text);
-}
-
-/** A browser can refuse pages a storage. Then only the address holds the choice. */
-function readKeptView(): string | null {
-  try {
-    return localStorage.getItem(KEPT_VIEW);
-  } catch {
-    return null;
-  }
-}
-
-function keepView(view: TasksView): void {
-  try {
-    localStorage.setItem(KEPT_VIEW, view);
-  } catch {
-    // the address has it
-  }
 }

@@ -7,7 +7,7 @@ import type { ApiError } from '../../state/api.ts';
 import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
+import { FaultLine, Loaded } from '../../parts/loaded.tsx';
 import { formatDecimal, moneyText, parseNanos } from '../../parts/number-text.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 import { useMe } from '../../state/door.ts';
@@ -151,9 +151,7 @@ export function TryForm({ view, first, label: firstLabel, keptAs }: TryFormProps
       <LabelField label={label} fault={fault.ofLabel} onChange={(changed) => change({ label: changed })} />
       <div class="try-end">
         <EstimateLine estimate={price.estimate} isStale={price.isStale || !isCounted} count={toSend} />
-        <p class="fault" role="alert">
-          {isTooMany ? words.several.tooMany(orders.length, VIDEOS_MAX) : fault.ofNone}
-        </p>
+        <FaultLine text={isTooMany ? words.several.tooMany(orders.length, VIDEOS_MAX) : fault.ofNone} />
         <SubmitButton isBusy={isBusy} isDisabled={!isWhole || isTooMany} count={isCounted ? toSend : undefined} />
       </div>
       <MakingList makings={makings} isBusy={isBusy} onAskAgain={askAgain} onBeginAnew={beginAnew} />

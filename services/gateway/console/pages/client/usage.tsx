@@ -4,11 +4,10 @@ import type { PageProps } from '../../frame.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { FilterBar } from '../../parts/filter-bar.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { moneyText, formatMoney, parseNanos, shareText } from '../../parts/number-text.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
-import { DateFields, PresetButtons } from '../../parts/period-fields.tsx';
+import { PeriodFilters } from '../../parts/period-fields.tsx';
 import { parsePeriod } from '../../parts/period.ts';
 import type { Period } from '../../parts/period.ts';
 import { SelectField } from '../../parts/select-field.tsx';
@@ -51,24 +50,20 @@ interface FilterProps {
 
 function UsageFilters({ period, split, shape }: FilterProps): VNode {
   return (
-    <>
-      <PresetButtons label={words.period} names={words.presets} period={period} />
-      <FilterBar setCount={0}>
-        <DateFields names={words} period={period} />
-        <SelectField
-          label={words.split}
-          value={split}
-          options={listOptions(words.splits)}
-          onChange={(value) => setQuery({ split: value })}
-        />
-        <SelectField
-          label={words.shape}
-          value={shape}
-          options={listOptions(words.shapes)}
-          onChange={(value) => setQuery({ show: value })}
-        />
-      </FilterBar>
-    </>
+    <PeriodFilters names={words} period={period}>
+      <SelectField
+        label={words.split}
+        value={split}
+        options={listOptions(words.splits)}
+        onChange={(value) => setQuery({ split: value })}
+      />
+      <SelectField
+        label={words.shape}
+        value={shape}
+        options={listOptions(words.shapes)}
+        onChange={(value) => setQuery({ show: value })}
+      />
+    </PeriodFilters>
   );
 }
 

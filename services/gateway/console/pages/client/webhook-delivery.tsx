@@ -1,12 +1,13 @@
-import { Fragment } from 'preact';
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Attempt, Delivery, DeliveryView } from '../../api/webhooks.ts';
 import type { PageProps } from '../../frame.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { readTime } from '../../parts/contract-values.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
+import { Facts } from '../../parts/data-table.tsx';
+import type { Fact } from '../../parts/data-table.tsx';
+import { FaultLine, Loaded } from '../../parts/loaded.tsx';
 import { At, durationText } from '../../parts/time.tsx';
 import { useMe } from '../../state/door.ts';
 import { useDueReads } from '../../state/use-due-reads.ts';
@@ -36,11 +37,8 @@ export function page({ params }: PageProps): VNode {
     <>
       <PageTitle
         back={{ href: `/console/webhooks/${endpoint}`, name: words.back }}
-        title={
-          <>
-            {words.title} <span class="id">{id}</span>
-          </>
-        }
+        title={words.title}
+        id={id}
         beside={<CopyButton text={id} what={words.what} />}
       />
       {isAllowed ? (
@@ -57,7 +55,7 @@ export function DeliveryPage({ view, onChanged }: { view: DeliveryView; onChange
   const { delivery, canChange } = view;
   const { eventType, eventId, subjectId, url, createdAt, endedAt, attempts } = delivery;
   const { facts } = words;
-  const rows: readonly (readonly [string, ComponentChildren])[] = [
+  const rows: readonly Fact[] = [
     [facts.event, eventType],
     [
       facts.eventId,
@@ -73,14 +71,7 @@ export function DeliveryPage({ view, onChanged }: { view: DeliveryView; onChange
   return (
     <>
       <Status delivery={delivery} />
-      <dl class="facts">
-        {rows.map(([name, value]) => (
-          <Fragment key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </Fragment>
-        ))}
-      </dl>
+      <Facts facts={rows} />
       {canChange ? (
         <ResendDelivery delivery={delivery} onChanged={onChanged} />
       ) : (
@@ -196,9 +187,7 @@ function ResendDelivery({ delivery, onChanged }: { delivery: Delivery; onChanged
         </button>
         <span role="status">{isDone && !isBusy && fault === undefined ? words.resent : ''}</span>
       </p>
-      <p class="fault" role="alert">
-        {fault?.message ?? ''}
-      </p>
+      <FaultLine text={fault?.message} />
       {isAsking ? (
         <ActDialog
           title={words.resendTitle}

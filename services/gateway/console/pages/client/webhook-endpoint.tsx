@@ -7,6 +7,8 @@ import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.tsx';
 import { readTime, readWord } from '../../parts/contract-values.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { Facts } from '../../parts/data-table.tsx';
+import type { Fact } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
@@ -59,15 +61,8 @@ function Heading({ id, name }: { id: string; name: string }): VNode {
   return (
     <PageTitle
       back={{ href: '/console/webhooks', name: words.endpoint.back }}
-      title={
-        isOwn && name !== id ? (
-          <>
-            {name} <span class="id">{id}</span>
-          </>
-        ) : (
-          name
-        )
-      }
+      title={name}
+      id={isOwn && name !== id ? id : undefined}
       beside={isOwn ? <CopyButton text={id} what={words.endpoint.what} /> : null}
     />
   );
@@ -123,6 +118,13 @@ export function EndpointHead({ view, onChanged }: { view: EndpointView; onChange
 function EndpointFacts({ endpoint }: { endpoint: Endpoint }): VNode {
   const { id, url, eventTypes, payload, secretHint, createdAt, lastSuccessAt, lastFailureAt } = endpoint;
   const { facts } = words.endpoint;
+  const own: readonly Fact[] = [
+    [facts.url, url],
+    [facts.events, eventTypes.join(', ')],
+    [facts.payload, words.form.payloads[readWord('WEBHOOK_PAYLOAD_', payload)]],
+    [facts.success, agoOrNever(lastSuccessAt)],
+    [facts.failure, agoOrNever(lastFailureAt)],
+  ];
   return (
     <>
       {id === DEFAULT_ENDPOINT ? (
@@ -132,32 +134,13 @@ function EndpointFacts({ endpoint }: { endpoint: Endpoint }): VNode {
           <EndpointHealth endpoint={endpoint} isLong />
         </p>
       )}
-      <dl class="facts">
-        {id === DEFAULT_ENDPOINT ? null : (
-          <>
-            <dt>{facts.url}</dt>
-            <dd>{url}</dd>
-            <dt>{facts.events}</dt>
-            <dd>{eventTypes.join(', ')}</dd>
-            <dt>{facts.payload}</dt>
-            <dd>{words.form.payloads[readWord('WEBHOOK_PAYLOAD_', payload)]}</dd>
-            <dt>{facts.success}</dt>
-            <dd>{agoOrNever(lastSuccessAt)}</dd>
-            <dt>{facts.failure}</dt>
-            <dd>{agoOrNever(lastFailureAt)}</dd>
-          </>
-        )}
-        <dt>{facts.secret}</dt>
-        <dd>{secretHint === '' ? words.endpoint.noSecret : <code>{secretHint}</code>}</dd>
-        {createdAt === undefined ? null : (
-          <>
-            <dt>{facts.created}</dt>
-            <dd>
-              <At at={readTime(createdAt)} />
-            </dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        facts={[
+          ...(id === DEFAULT_ENDPOINT ? [] : own),
+          [facts.secret, secretHint === '' ? words.endpoint.noSecret : <code>{secretHint}</code>],
+          ...(createdAt === undefined ? [] : [[facts.created, <At at={readTime(createdAt)} />] as const]),
+        ]}
+      />
     </>
   );
 }

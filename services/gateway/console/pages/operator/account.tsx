@@ -6,10 +6,10 @@ import { newRequestKey, serverNow } from '../../state/api.ts';
 import { formatNanos, readTime, requireValue, toEnumName, toMoney } from '../../parts/contract-values.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
-import { DataTable } from '../../parts/data-table.tsx';
+import { DataTable, Facts } from '../../parts/data-table.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { AMOUNT_NANOS_MAX, parseNanos, moneyText, AmountText } from '../../parts/number-text.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
+import { FaultLine, Loaded } from '../../parts/loaded.tsx';
 import { parsePeriod, toBounds } from '../../parts/period.ts';
 import type { Period } from '../../parts/period.ts';
 import { Stats } from '../../parts/stats.tsx';
@@ -22,7 +22,7 @@ import { operatorWords } from './operator-words.ts';
 import { booksWords } from './books-words.ts';
 import { ActList } from './parts/act-list.tsx';
 import type { Act } from './parts/act-list.tsx';
-import { ReasonField } from './parts/text-field.tsx';
+import { ReasonField } from './parts/reason-field.tsx';
 import { Statement } from './parts/statement.tsx';
 import { TokenSection } from './parts/token-section.tsx';
 import type { Account, Token } from './parts/limit-fields.tsx';
@@ -60,14 +60,7 @@ export function page({ params, query }: PageProps): VNode {
   const canChange = useOperator().covers('treasurer');
   return (
     <>
-      <PageTitle
-        back={{ href: '/console/accounts', name: words.title }}
-        title={
-          <>
-            {words.account} <span class="id">{id}</span>
-          </>
-        }
-      />
+      <PageTitle back={{ href: '/console/accounts', name: words.title }} title={words.account} id={id} />
       <Loaded view={view}>
         {({ account, tokens: { tokens }, credits: { credits }, usage, acts }) => (
           <AccountView
@@ -260,9 +253,7 @@ function SecondStep({ account, credit, onDone, onBack }: SecondStepProps): VNode
       <p>
         {operatorWords.reason.label}: {credit.reason}
       </p>
-      <p class="fault" role="alert">
-        {fault?.message ?? ''}
-      </p>
+      <FaultLine text={fault?.message} />
     </ConfirmDialog>
   );
 }
@@ -272,16 +263,14 @@ export function BeforeAndAfter({ account, amount }: { account: Account; amount: 
   const after = BigInt(balanceNanos) + (parseNanos(amount) ?? 0n);
   return (
     <>
-      <dl class="facts sums">
-        <dt>{words.before}</dt>
-        <dd>{formatNanos(balanceNanos, currency)}</dd>
-        <dt>{words.change}</dt>
-        <dd>{moneyText(amount, currency)}</dd>
-        <dt>{words.after}</dt>
-        <dd>
-          <strong>{formatNanos(after, currency)}</strong>
-        </dd>
-      </dl>
+      <Facts
+        style="sums"
+        facts={[
+          [words.before, formatNanos(balanceNanos, currency)],
+          [words.change, moneyText(amount, currency)],
+          [words.after, <strong>{formatNanos(after, currency)}</strong>],
+        ]}
+      />
       {after < 0n ? <p class="note">{words.belowZero}</p> : null}
     </>
   );

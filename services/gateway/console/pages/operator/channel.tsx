@@ -99,14 +99,7 @@ export function page({ params }: PageProps): VNode {
   };
   return (
     <>
-      <PageTitle
-        title={
-          <>
-            {words.title} <span class="id">{id}</span>
-          </>
-        }
-        back={{ href: '/console/channels', name: words.back }}
-      />
+      <PageTitle title={words.title} id={id} back={{ href: '/console/channels', name: words.back }} />
       <Loaded
         view={row?.isRelay === true || ofRelay.error !== undefined ? ofRelay : ofTasks}
         alongside={[ofRelay, records, acts]}

@@ -3,12 +3,12 @@ import { useState } from 'preact/hooks';
 import type { ConfigurationView as Answer } from '../../api/operator-configuration.ts';
 import { useView } from '../../state/use-view.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
-import { DataTable } from '../../parts/data-table.tsx';
+import { DataTable, Facts } from '../../parts/data-table.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Badge } from '../../parts/state-badge.tsx';
 import { At } from '../../parts/time.tsx';
-import { ValueTree, listLeaves, leafText } from './parts/value-tree.tsx';
+import { LeafList, ValueTree, listLeaves, leafText } from './parts/value-tree.tsx';
 import { recordWords } from './record-words.ts';
 
 const words = recordWords.configuration;
@@ -39,22 +39,13 @@ export function ConfigurationView({ view }: { view: Answer }): VNode {
   return (
     <>
       <Reload refused={refused} isSame={differences.length === 0} />
-      <dl class="facts">
-        <dt>{words.applied}</dt>
-        <dd>
-          <At at={appliedAt} />
-        </dd>
-        <dt>{words.files}</dt>
-        <dd>
-          {files.map((file) => (
-            <div key={file}>
-              <code>{file}</code>
-            </div>
-          ))}
-        </dd>
-        <dt>{words.version}</dt>
-        <dd>{version}</dd>
-      </dl>
+      <Facts
+        facts={[
+          [words.applied, <At at={appliedAt} />],
+          [words.files, files.map(renderFile)],
+          [words.version, version],
+        ]}
+      />
       {warnings.length === 0 ? null : (
         <>
           <h2>{words.warnings}</h2>
@@ -76,6 +67,14 @@ export function ConfigurationView({ view }: { view: Answer }): VNode {
       <h2>{words.effective}</h2>
       <Effective effective={effective} />
     </>
+  );
+}
+
+function renderFile(file: string): VNode {
+  return (
+    <div key={file}>
+      <code>{file}</code>
+    </div>
   );
 }
 
@@ -133,18 +132,7 @@ function Found({ effective, wanted }: { effective: unknown; wanted: string }): V
       <p role="status" class="quiet">
         {words.found(found.length)}
       </p>
-      <dl class="leaves">
-        {found.slice(0, MATCHES_MAX).map(({ path, text }) => (
-          <div key={path}>
-            <dt>
-              <code>{path}</code>
-            </dt>
-            <dd>
-              <code>{text}</code>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <LeafList leaves={found.slice(0, MATCHES_MAX)} />
     </>
   );
 }

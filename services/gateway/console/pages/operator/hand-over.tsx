@@ -3,7 +3,7 @@ import { readTime } from '../../parts/contract-values.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
+import { FaultLine, Loaded } from '../../parts/loaded.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Ago, At } from '../../parts/time.tsx';
 import { announce } from '../../state/announce.ts';
@@ -77,9 +77,7 @@ export function HandOverPage({ handOver, list, you, onRead }: HandOverPageProps)
           {words.mark}
         </button>
       </div>
-      <p class="fault" role="alert">
-        {fault?.message ?? ''}
-      </p>
+      <FaultLine text={fault?.message} />
       {areActsUnread ? <p class="note">{words.actsUnread}</p> : null}
       {hasMore ? <p class="note">{words.more}</p> : null}
       <DataTable

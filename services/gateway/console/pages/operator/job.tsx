@@ -4,6 +4,7 @@ import type { PageProps } from '../../frame.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { readTime, readWord, requireValue } from '../../parts/contract-values.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { Facts } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { At, durationText } from '../../parts/time.tsx';
@@ -32,11 +33,8 @@ export function page({ params }: PageProps): VNode {
     <>
       <PageTitle
         back={{ href: '/console/jobs', name: words.title }}
-        title={
-          <>
-            {words.job} <span class="id">{id}</span>
-          </>
-        }
+        title={words.job}
+        id={id}
         beside={<CopyButton text={id} what={id} />}
       />
       <Loaded view={view}>
@@ -74,37 +72,28 @@ export function OneJobView({ job, isInAttention, acts }: OneJobViewProps): VNode
           <strong>{failure.message}</strong> <code>{failure.code}</code>
         </p>
       )}
-      <dl class="facts">
-        <dt>{words.account}</dt>
-        <dd>
-          <a href={`/console/accounts/${encodeURIComponent(accountId)}`}>{accountId}</a>
-        </dd>
-        <dt>{words.token}</dt>
-        <dd class="id">{tokenId}</dd>
-        <dt>{words.endpoint}</dt>
-        <dd>{endpoint}</dd>
-        <dt>{words.model}</dt>
-        <dd>{model}</dd>
-        <dt>{words.startsLong}</dt>
-        <dd>{starts}</dd>
-        <dt>{words.created}</dt>
-        <dd>
-          <At at={createdAt} />
-        </dd>
-        <dt>{words.ended}</dt>
-        <dd>
-          {endedAt === undefined ? (
-            words.notEnded
-          ) : (
-            <>
-              <At at={endedAt} /> ({durationText(endedAt - createdAt)})
-            </>
-          )}
-        </dd>
-      </dl>
+      <Facts
+        facts={[
+          [words.account, <a href={`/console/accounts/${encodeURIComponent(accountId)}`}>{accountId}</a>],
+          [words.token, <span class="id">{tokenId}</span>],
+          [words.endpoint, endpoint],
+          [words.model, model],
+          [words.startsLong, starts],
+          [words.created, <At at={createdAt} />],
+          [words.ended, endedAt === undefined ? words.notEnded : <Ended at={endedAt} since={createdAt} />],
+        ]}
+      />
       <ActList acts={acts} title={recordWords.task.acts} />
       <h2>{words.history}</h2>
       <HistoryList events={job.events} isOpen />
+    </>
+  );
+}
+
+function Ended({ at, since }: { at: number; since: number }): VNode {
+  return (
+    <>
+      <At at={at} /> ({durationText(at - since)})
     </>
   );
 }

@@ -1,11 +1,10 @@
 import type { VNode } from 'preact';
 import type { PageProps } from '../../frame.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { FilterBar } from '../../parts/filter-bar.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { moneyText, shareText, sumDecimals } from '../../parts/number-text.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
-import { DateFields, PresetButtons } from '../../parts/period-fields.tsx';
+import { PeriodFilters } from '../../parts/period-fields.tsx';
 import { parsePeriod } from '../../parts/period.ts';
 import type { Period } from '../../parts/period.ts';
 import { SelectField } from '../../parts/select-field.tsx';
@@ -59,26 +58,22 @@ interface MarginFiltersProps {
 function MarginFilters({ period, split, view, query }: MarginFiltersProps): VNode {
   const currencies = view?.currencies ?? [];
   return (
-    <>
-      <PresetButtons label={words.period} names={words.presets} period={period} />
-      <FilterBar setCount={0}>
-        <DateFields names={words} period={period} />
+    <PeriodFilters names={words} period={period}>
+      <SelectField
+        label={words.split}
+        value={split}
+        options={SPLITS.map((value) => ({ value, name: words.splits[value] }))}
+        onChange={(value) => setQuery({ split: value, key: '' })}
+      />
+      {currencies.length > 1 ? (
         <SelectField
-          label={words.split}
-          value={split}
-          options={SPLITS.map((value) => ({ value, name: words.splits[value] }))}
-          onChange={(value) => setQuery({ split: value, key: '' })}
+          label={words.currency}
+          value={chooseCurrency(currencies, query)?.currency ?? ''}
+          options={currencies.map(({ currency }) => ({ value: currency, name: currency }))}
+          onChange={(value) => setQuery({ currency: value })}
         />
-        {currencies.length > 1 ? (
-          <SelectField
-            label={words.currency}
-            value={chooseCurrency(currencies, query)?.currency ?? ''}
-            options={currencies.map(({ currency }) => ({ value: currency, name: currency }))}
-            onChange={(value) => setQuery({ currency: value })}
-          />
-        ) : null}
-      </FilterBar>
-    </>
+      ) : null}
+    </PeriodFilters>
   );
 }
 

@@ -3,9 +3,9 @@ import type { RpcAnswer } from '../../api/calls.ts';
 import type { PageProps } from '../../frame.tsx';
 import { formatNanos, readTime } from '../../parts/contract-values.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
-import { DataTable } from '../../parts/data-table.tsx';
+import { DataTable, Facts } from '../../parts/data-table.tsx';
 import type { Column } from '../../parts/data-table.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
+import { FaultLine, Loaded } from '../../parts/loaded.tsx';
 import { formatCount } from '../../parts/number-text.tsx';
 import { parsePeriod, toBounds } from '../../parts/period.ts';
 import type { Period } from '../../parts/period.ts';
@@ -77,12 +77,12 @@ export function MoneyView({ money, contracts, period, query, canVerify, onVerifi
       </div>
       <h2>{words.period}</h2>
       <FilterForm fields={FIELDS} query={query} defaults={{ ...period }} path="/console/money" />
-      <dl class="facts">
-        <dt>{words.overruns}</dt>
-        <dd>{words.overrunText(Number(overruns), formatNanos(overrunNanos, held[0]?.currency ?? ''))}</dd>
-        <dt>{words.lapses}</dt>
-        <dd>{words.lapseText(Number(lapses))}</dd>
-      </dl>
+      <Facts
+        facts={[
+          [words.overruns, words.overrunText(Number(overruns), formatNanos(overrunNanos, held[0]?.currency ?? ''))],
+          [words.lapses, words.lapseText(Number(lapses))],
+        ]}
+      />
       <h3>{words.margins}</h3>
       <p class="small quiet">{words.marginsNote}</p>
       <MarginTable margins={money.margins} />
@@ -165,9 +165,7 @@ function LedgerState({ check, canVerify, onVerified }: LedgerStateProps): VNode 
       <p id="verify-note" class="small quiet">
         {canVerify ? words.verifyHint : operatorWords.needsRole('treasurer', words.needed)}
       </p>
-      <p class="fault" role="alert">
-        {fault?.message ?? ''}
-      </p>
+      <FaultLine text={fault?.message} />
     </section>
   );
 }

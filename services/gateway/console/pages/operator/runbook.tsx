@@ -17,13 +17,7 @@ export function page({ params }: PageProps): VNode {
   const section = Object.hasOwn(RUNBOOK, alert) ? RUNBOOK[alert] : undefined;
   return (
     <>
-      <PageTitle
-        title={
-          <>
-            {words.title} <span class="id">{alert}</span>
-          </>
-        }
-      />
+      <PageTitle title={words.title} id={alert} />
       {section === undefined ? <EmptyState title={words.unknown} /> : <Section text={section} />}
     </>
   );

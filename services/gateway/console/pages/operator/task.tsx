@@ -52,13 +52,7 @@ export function page({ params }: PageProps): VNode {
   const { notes, queued, ...acts } = records.data ?? {};
   return (
     <>
-      <PageTitle
-        title={
-          <>
-            {words.title} <span class="id">{id}</span>
-          </>
-        }
-      />
+      <PageTitle title={words.title} id={id} />
       <Loaded view={view} alongside={[records]}>
         {(task) => (
           <TaskView

@@ -16,7 +16,7 @@ import type { RpcCall } from '../../state/calls.ts';
 import { useSending } from '../../state/use-act.ts';
 import { ActList, listActs, toActCalls } from './parts/act-list.tsx';
 import type { Act } from './parts/act-list.tsx';
-import { ReasonField } from './parts/text-field.tsx';
+import { ReasonField } from './parts/reason-field.tsx';
 import { useOperator } from './parts/use-operator.ts';
 import { operatorWords } from './operator-words.ts';
 import { queueWords as words } from './queue-words.ts';

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useAct } from '../../../state/use-act.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
+import { FaultLine } from '../../../parts/loaded.tsx';
 
 export interface ActDialogProps<T> {
   readonly title: string;
@@ -31,9 +32,7 @@ export function ActDialog<T>(props: ActDialogProps<T>): VNode {
       onCancel={onClose}
     >
       {children}
-      <p class="fault" role="alert">
-        {fault?.message ?? ''}
-      </p>
+      <FaultLine text={fault?.message} />
     </ConfirmDialog>
   );
 }

@@ -12,6 +12,7 @@ import { SelectField } from '../../../parts/select-field.tsx';
 import { serverNow } from '../../../state/api.ts';
 import { readTime } from '../../../parts/contract-values.ts';
 import { TextField } from '../../../parts/text-field.tsx';
+import { FaultLine } from '../../../parts/loaded.tsx';
 
 const words = webhooksWords.acts;
 /** The status of a receiver that asks for no more events. */
@@ -61,9 +62,7 @@ export function EndpointActs({ endpoint, onEdit, onSecret, onChanged }: Endpoint
         {endpoint.id === DEFAULT_ENDPOINT ? null : opener('delete')}
       </div>
       {isDisabled ? <p class="quiet small">{words.resendDisabled}</p> : null}
-      <p class="fault" role="alert">
-        {fault?.message ?? ''}
-      </p>
+      <FaultLine text={fault?.message} />
       {open === undefined ? null : (
         <EndpointDialog
           act={open}
@@ -173,9 +172,7 @@ function TestDialog({ eventTypes, path, onClose }: TestDialogProps): VNode {
       <p role="status">
         {answer === undefined || fault !== undefined || isBusy ? null : <Told status={answer.status_code} />}
       </p>
-      <p class="fault" role="alert">
-        {fault?.message ?? ''}
-      </p>
+      <FaultLine text={fault?.message} />
     </ConfirmDialog>
   );
 }
@@ -232,9 +229,7 @@ function ResendDialog({ endpoint, path, onChanged, onClose }: ResendDialogProps)
         isRequired
       />
       <p role="status">{fault === undefined ? told : ''}</p>
-      <p class="fault" role="alert">
-        {fault?.message ?? ''}
-      </p>
+      <FaultLine text={fault?.message} />
     </ConfirmDialog>
   );
 }

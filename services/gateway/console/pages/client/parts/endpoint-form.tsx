@@ -7,6 +7,7 @@ import { readWord } from '../../../parts/contract-values.ts';
 import { ChoicesField } from '../../../parts/choices-field.tsx';
 import { SelectField } from '../../../parts/select-field.tsx';
 import { TextField } from '../../../parts/text-field.tsx';
+import { FaultLine } from '../../../parts/loaded.tsx';
 import { webhooksWords } from '../webhooks-words.ts';
 
 const words = webhooksWords.form;
@@ -91,9 +92,7 @@ export function EndpointForm(props: EndpointFormProps): VNode {
         onChange={set('payload')}
         fault={findFieldFault(fault, 'payload')}
       />
-      <p class="fault" role="alert">
-        {isPlaced ? '' : (fault?.message ?? '')}
-      </p>
+      <FaultLine text={isPlaced ? undefined : fault?.message} />
       <p class="actions">
         <button type="submit" class="main" disabled={isBusy}>
           {submit}

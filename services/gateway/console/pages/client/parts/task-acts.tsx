@@ -10,6 +10,7 @@ import { useMe } from '../../../state/door.ts';
 import { readKept, writeKept } from '../../../state/kept-values.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
 import { moneyText } from '../../../parts/number-text.tsx';
+import { FaultLine } from '../../../parts/loaded.tsx';
 import type { Estimate } from './estimate.ts';
 
 const words = taskWords.acts;
@@ -165,9 +166,7 @@ function RegenerateDialog({ taskId, onClose }: { taskId: string; onClose: () => 
       <p role="status">
         <strong>{price}</strong>
       </p>
-      <p class="fault" role="alert">
-        {fault}
-      </p>
+      <FaultLine text={fault} />
     </ConfirmDialog>
   );
 }

@@ -1,7 +1,8 @@
-import { Fragment } from 'preact';
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import type { Reference, SameCall, TaskView } from '../../../api/task.ts';
 import { CodeBlock, CopyButton } from '../../../parts/copy-button.tsx';
+import { Facts } from '../../../parts/data-table.tsx';
+import type { Fact } from '../../../parts/data-table.tsx';
 import { ExternalLink, SubjectLink } from '../../../parts/links.tsx';
 import { Tabs } from '../../../parts/tabs.tsx';
 import { At } from '../../../parts/time.tsx';
@@ -15,7 +16,6 @@ const SOURCE = 'source_task_id';
 /** Shows the order and its file of the batch. */
 export function TaskRequest({ view }: { view: TaskView }): VNode {
   const { task } = view;
-  const facts = [...listRequestFacts(task), ...listVideoFacts(view)];
   return (
     <section>
       <h2>{words.title}</h2>
@@ -25,14 +25,7 @@ export function TaskRequest({ view }: { view: TaskView }): VNode {
           <CopyButton text={task.fullPrompt} what={words.prompt} />
         </div>
       )}
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <Fragment key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </Fragment>
-        ))}
-      </dl>
+      <Facts facts={[...listRequestFacts(task), ...listVideoFacts(view)]} />
     </section>
   );
 }
@@ -62,7 +55,7 @@ function CallTabs({ call }: { call: SameCall }): VNode {
   );
 }
 
-function listRequestFacts(task: TaskView['task']): readonly (readonly [string, ComponentChildren])[] {
+function listRequestFacts(task: TaskView['task']): readonly Fact[] {
   const optional = (name: string, value: string | undefined) =>
     value === undefined || value === '' ? [] : [[name, value] as const];
   return [
@@ -91,7 +84,7 @@ function roleText(role: string, kind: Reference['kind']): string {
 }
 
 /** The task that is rendered again has a page of its own. */
-function toSettingFact(name: string, value: unknown): readonly [string, ComponentChildren] {
+function toSettingFact(name: string, value: unknown): Fact {
   return name === SOURCE
     ? [words.source, <SubjectLink id={String(value)} />]
     : [words.settings[name] ?? name, settingText(value)];

@@ -1,6 +1,7 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import type { TaskView } from '../../../api/task.ts';
 import { CodeBlock } from '../../../parts/copy-button.tsx';
+import type { Fact } from '../../../parts/data-table.tsx';
 import { At, relativeText } from '../../../parts/time.tsx';
 import { taskWords } from '../task-words.ts';
 import { bytesText, formatMoney, parseNanos } from '../../../parts/number-text.tsx';
@@ -49,7 +50,7 @@ export function readRatio(ratio: string): { readonly width: number; readonly hei
 }
 
 /** The facts of the file of a video. */
-export function listVideoFacts({ task, video, now }: TaskView): readonly (readonly [string, ComponentChildren])[] {
+export function listVideoFacts({ task, video, now }: TaskView): readonly Fact[] {
   if (video === undefined) return [];
   const { bytes, mediaType, width, height, durationMs, frameRate } = video;
   return [

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { MadeToken, NewToken, Right, TokenQueue } from '../../../api/tokens.ts';
+import type { MadeToken, NewToken, Right } from '../../../api/tokens.ts';
 import { TASK_FILTERS } from '../../../client-filters.ts';
 import type { ApiError } from '../../../state/api.ts';
 import { useAct } from '../../../state/use-act.ts';
@@ -8,6 +8,7 @@ import { ChoicesField } from '../../../parts/choices-field.tsx';
 import { QueueFields, DEFAULT_QUEUE } from '../../../parts/queue-fields.tsx';
 import { SelectField } from '../../../parts/select-field.tsx';
 import { TextField } from '../../../parts/text-field.tsx';
+import { FaultLine } from '../../../parts/loaded.tsx';
 import { tokensWords } from '../tokens-words.ts';
 
 const words = tokensWords.make;
@@ -51,9 +52,7 @@ export function TokenForm({ models, currency, onMade }: TokenFormProps): VNode {
         />
         <ModelChoices models={models} draft={draft} fault={findFieldFault(fault, 'models')} set={set} />
         <MoneyAndRights draft={draft} currency={currency} fault={fault} set={set} />
-        <p class="fault" role="alert">
-          {isPlaced(fault) ? '' : (fault?.message ?? '')}
-        </p>
+        <FaultLine text={isPlaced(fault) ? undefined : fault?.message} />
         <button type="submit" class="main" disabled={isBusy}>
           {words.submit}
         </button>
@@ -74,15 +73,14 @@ function ModelChoices({
   set,
 }: PartProps & { models: readonly string[]; fault: string | undefined }): VNode {
   const options = [{ value: EVERY, name: words.allModels }, ...models.map((name) => ({ value: name, name }))];
+  const isEvery = draft.models.includes(EVERY);
   return (
     <ChoicesField
       legend={words.models}
-      options={draft.isEveryModel ? options.slice(0, 1) : options}
-      chosen={draft.isEveryModel ? [EVERY] : draft.models}
+      options={isEvery ? options.slice(0, 1) : options}
+      chosen={isEvery ? [EVERY] : draft.models}
       fault={fault}
-      onChange={(chosen) =>
-        set({ isEveryModel: chosen.includes(EVERY), models: chosen.filter((name) => name !== EVERY) })
-      }
+      onChange={(chosen) => set({ models: chosen })}
     />
   );
 }
@@ -185,48 +183,34 @@ function findFieldFault(fault: ApiError | undefined, name: string): string | und
   return fault?.field?.replace(/\[.*$/, '') === name ? fault.message : undefined;
 }
 
-/** The form of a new token as its fields have it. */
-interface TokenDraft {
-  readonly name: string;
-  readonly models: readonly string[];
-  readonly isEveryModel: boolean;
-  readonly limit: string;
-  /** A local time, as the field writes it. */
-  readonly expires: string;
-  readonly webhooks: Right;
-  readonly tokens: Right;
-  readonly queue: TokenQueue;
-  readonly label: string;
-  readonly counts: Readonly<Partial<Record<(typeof COUNTS)[number], string>>>;
-}
-
-export const EMPTY_TOKEN: TokenDraft = {
+/** A new token as its form begins. */
+export const EMPTY_TOKEN = {
   name: '',
-  models: [],
-  isEveryModel: false,
+  models: [] as readonly string[],
   limit: '',
+  /** A local time, as the field writes it. */
   expires: '',
-  webhooks: 'none',
-  tokens: 'none',
+  webhooks: 'none' as Right,
+  tokens: 'none' as Right,
   queue: DEFAULT_QUEUE,
   label: '',
-  counts: {},
+  counts: {} as Readonly<Partial<Record<(typeof COUNTS)[number], string>>>,
 };
 
+type TokenDraft = Readonly<typeof EMPTY_TOKEN>;
+
 /** The body of the create. What is empty is left out. */
-export function toNewToken(draft: TokenDraft): NewToken {
-  const { name, models, isEveryModel, limit, expires, webhooks, tokens, queue, label, counts } = draft;
+export function toNewToken({ name, models, limit, expires, queue, label, counts, ...rights }: TokenDraft): NewToken {
   const set = COUNTS.flatMap((field) => {
     const text = counts[field]?.trim() ?? '';
     return text === '' ? [] : [[field, Number(text)]];
   });
   return {
     name: name.trim(),
-    models: isEveryModel ? ['*'] : models,
+    models: models.includes(EVERY) ? [EVERY] : models,
     ...(limit.trim() === '' ? {} : { limit: limit.trim() }),
     ...(expires === '' ? {} : { expiresAt: new Date(expires).getTime() }),
-    webhooks,
-    tokens,
+    ...rights,
     ...queue,
     ...(label.trim() === '' ? {} : { label: label.trim() }),
     ...(Object.fromEntries(set) as Pick<NewToken, (typeof COUNTS)[number]>),

@@ -8,9 +8,10 @@ import { useView } from '../../../state/use-view.ts';
 import type { View } from '../../../state/use-view.ts';
 import { requireValue, readTime } from '../../../parts/contract-values.ts';
 import { CopyButton } from '../../../parts/copy-button.tsx';
+import { Facts } from '../../../parts/data-table.tsx';
 import { Loaded } from '../../../parts/loaded.tsx';
 import { loadLater } from '../../../parts/load-later.tsx';
-import { moneyText } from '../../../parts/number-text.tsx';
+import { formatMoney } from '../../../parts/number-text.tsx';
 import { StateBadge } from '../../../parts/state-badge.tsx';
 import { Ago, clockText } from '../../../parts/time.tsx';
 import { attentionWords } from '../attention-words.ts';
@@ -134,26 +135,16 @@ function Item<T>({ entry, view, money, children, ...props }: ItemProps<T>): VNod
 /** An entry that waits shows the amount that is held. After a decision, what became of it is told above. */
 function RowFacts({ row, isDecided }: QueueEntry): VNode {
   return (
-    <dl class="facts">
-      <dt>{words.since}</dt>
-      <dd>
-        <Ago at={row.since} />
-      </dd>
-      <dt>{words.state}</dt>
-      <dd>
-        <StateBadge state={row.state} />
-      </dd>
-      <dt>{words.account}</dt>
-      <dd>
-        <a href={`/console/accounts/${encodeURIComponent(row.accountId)}`}>{row.accountId}</a>
-      </dd>
-      {isDecided ? null : (
-        <>
-          <dt>{words.heldNow}</dt>
-          <dd>{row.held === undefined ? words.moneyUnknown : moneyText(row.held.amount, row.held.currency)}</dd>
-        </>
-      )}
-    </dl>
+    <Facts
+      facts={[
+        [words.since, <Ago at={row.since} />],
+        [words.state, <StateBadge state={row.state} />],
+        [words.account, <a href={`/console/accounts/${encodeURIComponent(row.accountId)}`}>{row.accountId}</a>],
+        ...(isDecided
+          ? []
+          : [[words.heldNow, row.held === undefined ? words.moneyUnknown : formatMoney(row.held)] as const]),
+      ]}
+    />
   );
 }
 

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Money } from '../../../api/money.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
-import { DataTable } from '../../../parts/data-table.tsx';
+import { DataTable, Facts } from '../../../parts/data-table.tsx';
 import type { Column } from '../../../parts/data-table.tsx';
 import { formatMoney } from '../../../parts/number-text.tsx';
 import { attentionWords } from '../attention-words.ts';
@@ -10,7 +10,7 @@ import { operatorWords } from '../operator-words.ts';
 import type { AttentionRow, Resolution, WantedDecision } from './attention-rows.ts';
 import { confirmBatchText, sumDecisions, sumText } from './consequence.ts';
 import { reasonText } from './queue-list.tsx';
-import { ReasonField } from './text-field.tsx';
+import { ReasonField } from './reason-field.tsx';
 
 const words = attentionWords.attention;
 const NONE = '–';
@@ -61,12 +61,12 @@ export function BatchForm({ rows, onConfirm }: BatchFormProps): VNode {
           <p>
             <strong>{operatorWords.resolutions[chosen]}.</strong> {sumText(sumDecisions(rows, chosen))}
           </p>
-          <dl class="facts">
-            <dt>{words.batch.entries}</dt>
-            <dd>{rows.length}</dd>
-            <dt>{operatorWords.reason.label}</dt>
-            <dd>{reason.trim()}</dd>
-          </dl>
+          <Facts
+            facts={[
+              [words.batch.entries, rows.length],
+              [operatorWords.reason.label, reason.trim()],
+            ]}
+          />
           <p>{words.batch.final}</p>
         </ConfirmDialog>
       ) : null}

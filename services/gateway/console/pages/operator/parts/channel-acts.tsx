@@ -8,7 +8,7 @@ import { workWords } from '../work-words.ts';
 import { SelectField } from '../../../parts/select-field.tsx';
 import { localText, spanText } from '../../../parts/time.tsx';
 import { channelWords } from '../channel-words.ts';
-import { ReasonField } from './text-field.tsx';
+import { ReasonField } from './reason-field.tsx';
 import type { Channel, ChannelRow } from './channel-rows.ts';
 import { api } from '../../../state/api.ts';
 import { sendCall, toCall, useRpc } from '../../../state/calls.ts';

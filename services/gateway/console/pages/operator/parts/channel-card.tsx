@@ -1,5 +1,6 @@
-import { Fragment } from 'preact';
 import type { VNode } from 'preact';
+import { Facts } from '../../../parts/data-table.tsx';
+import type { Fact } from '../../../parts/data-table.tsx';
 import { Sparkline } from '../../../parts/sparkline.tsx';
 import { Ago, spanText } from '../../../parts/time.tsx';
 import { readTime } from '../../../parts/contract-values.ts';
@@ -45,23 +46,17 @@ export function ChannelCard(props: ChannelCardProps): VNode {
       </div>
       <Why channel={channel} />
       {isRelay ? <p class="small quiet">{words.relay}</p> : null}
-      <dl class="facts">
-        <dt>{words.circuit}</dt>
-        <dd>{readCircuit(channel)}</dd>
-        <dt>{words.inFlight}</dt>
-        <dd>
-          <InFlight channel={channel} />
-        </dd>
-        <Hour hour={hour} />
-      </dl>
+      <Facts
+        facts={[
+          [words.circuit, words.circuits[channel.circuit as keyof typeof words.circuits]],
+          [words.inFlight, <InFlight channel={channel} />],
+          ...listHourFacts(hour),
+        ]}
+      />
       <Settings channel={channel} />
       <ChannelActs {...props} />
     </section>
   );
-}
-
-function readCircuit({ circuit }: Channel): string {
-  return words.circuits[circuit as keyof typeof words.circuits];
 }
 
 /** The one word for whether a channel gets new work. */
@@ -115,48 +110,35 @@ function InFlight({ channel: { inFlight, inFlightLimit } }: { channel: Channel }
   );
 }
 
-function Hour({ hour }: { hour: ChannelHour | undefined }): VNode {
-  if (hour === undefined)
-    return (
-      <>
-        <dt>{words.outcomes}</dt>
-        <dd class="quiet">{words.quietHour}</dd>
-      </>
-    );
+function listHourFacts(hour: ChannelHour | undefined): readonly Fact[] {
+  if (hour === undefined) return [[words.outcomes, <span class="quiet">{words.quietHour}</span>]];
   const { answerMsP50, answerMsP95 } = hour;
   const attempts = sumLastHour(hour.minutes, serverNow(), countAttempts);
   const times =
     answerMsP50 === 0 || answerMsP95 === 0
       ? words.noAnswers
       : words.answerTimes(spanText(answerMsP50), spanText(answerMsP95));
-  return (
+  const outcomes = listOutcomes(hour).map(({ name, text, shares }) => {
+    const value = (
+      <>
+        {text}
+        <OutcomeBar shares={shares} />
+      </>
+    );
+    return [name, value] as const;
+  });
+  const perMinute = (
     <>
-      <dt>{words.answers}</dt>
-      <dd>{times}</dd>
-      {listOutcomes(hour).map(({ name, text, shares }) => (
-        <Fragment key={name}>
-          <dt>{name}</dt>
-          <dd>
-            {text}
-            <OutcomeBar shares={shares} />
-          </dd>
-        </Fragment>
-      ))}
-      {hour.minutes.length === 0 ? null : (
-        <>
-          <dt>{words.perMinuteNow}</dt>
-          <dd>
-            <Sparkline values={attempts} />
-            <span class="small quiet">{workWords.now.hour(words.attemptsCounted, attempts)}</span>
-          </dd>
-        </>
-      )}
-      <dt>{words.lastError}</dt>
-      <dd>
-        <LastError hour={hour} />
-      </dd>
+      <Sparkline values={attempts} />
+      <span class="small quiet">{workWords.now.hour(words.attemptsCounted, attempts)}</span>
     </>
   );
+  return [
+    [words.answers, times],
+    ...outcomes,
+    ...(hour.minutes.length === 0 ? [] : [[words.perMinuteNow, perMinute] as const]),
+    [words.lastError, <LastError hour={hour} />],
+  ];
 }
 
 function LastError({ hour: { lastError, lastErrorAt } }: { hour: ChannelHour }): VNode {
@@ -174,7 +156,7 @@ function LastError({ hour: { lastError, lastErrorAt } }: { hour: ChannelHour }):
 }
 
 function Settings({ channel }: { channel: Channel }): VNode {
-  const facts: readonly (readonly [string, string | number])[] = [
+  const settings = [
     [words.adapter, channel.adapter],
     [words.upstreamAccount, channel.upstreamAccount],
     [words.models, channel.models.join(', ')],
@@ -182,18 +164,11 @@ function Settings({ channel }: { channel: Channel }): VNode {
     [words.perMinute, channel.requestsPerMinute],
     [words.priority, channel.priority],
     [words.weight, channel.weight],
-  ];
+  ] as const;
   return (
     <details>
       <summary>{words.more}</summary>
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <Fragment key={name}>
-            <dt>{name}</dt>
-            <dd>{value === '' || value === 0 ? '–' : value}</dd>
-          </Fragment>
-        ))}
-      </dl>
+      <Facts facts={settings.map(([name, value]) => [name, value || '–'])} />
     </details>
   );
 }

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { RpcAnswer } from '../../../api/calls.ts';
 import { At } from '../../../parts/time.tsx';
 import { booksWords } from '../books-words.ts';
-import { listLeaves } from './value-tree.tsx';
+import { LeafList, listLeaves } from './value-tree.tsx';
 
 const words = booksWords.money;
 
@@ -47,18 +47,7 @@ function Version({ contract: { version, sinceMs, current, termsJson } }: { contr
           {words.since} <At at={Number(sinceMs)} />
         </span>
       </summary>
-      <dl class="leaves">
-        {listLeaves(JSON.parse(termsJson)).map(({ path, text }) => (
-          <div key={path}>
-            <dt>
-              <code>{path}</code>
-            </dt>
-            <dd>
-              <code>{text}</code>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <LeafList leaves={listLeaves(JSON.parse(termsJson))} />
     </details>
   );
 }

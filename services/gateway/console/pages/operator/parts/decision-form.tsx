@@ -1,12 +1,14 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
+import { Facts } from '../../../parts/data-table.tsx';
+import { FaultLine } from '../../../parts/loaded.tsx';
 import { attentionWords } from '../attention-words.ts';
 import { operatorWords } from '../operator-words.ts';
 import { decide } from './attention-rows.ts';
 import type { AttentionRow, Decision, MadeDecision, Resolution, WantedDecision } from './attention-rows.ts';
 import { confirmText, consequenceText } from './consequence.ts';
-import { ReasonField } from './text-field.tsx';
+import { ReasonField } from './reason-field.tsx';
 import { sendCall } from '../../../state/calls.ts';
 import { useSending } from '../../../state/use-act.ts';
 
@@ -141,18 +143,15 @@ function SecondStep({ row, decision, reason, onDecided, onChanged, onBack }: Sec
       <p>
         <strong>{operatorWords.resolutions[decision.resolution]}.</strong> {consequenceText(decision)}
       </p>
-      <dl class="facts">
-        <dt>{row.isJob ? words.job : words.task}</dt>
-        <dd class="id">{row.id}</dd>
-        <dt>{words.account}</dt>
-        <dd>{row.accountId}</dd>
-        <dt>{operatorWords.reason.label}</dt>
-        <dd>{reason}</dd>
-      </dl>
+      <Facts
+        facts={[
+          [row.isJob ? words.job : words.task, <span class="id">{row.id}</span>],
+          [words.account, row.accountId],
+          [operatorWords.reason.label, reason],
+        ]}
+      />
       <p>{words.final}</p>
-      <p class="fault" role="alert">
-        {fault?.message ?? ''}
-      </p>
+      <FaultLine text={fault?.message} />
     </ConfirmDialog>
   );
 }

@@ -8,7 +8,7 @@ import { AttemptTable, orderLine } from './task-facts.tsx';
 import { HistoryList } from './history-list.tsx';
 import { FoldedText, OrderMedia } from './task-order.tsx';
 import type { JobFacts } from './job-facts.ts';
-import { DataTable } from '../../../parts/data-table.tsx';
+import { DataTable, Facts } from '../../../parts/data-table.tsx';
 import type { Column } from '../../../parts/data-table.tsx';
 import { parseNanos, moneyText } from '../../../parts/number-text.tsx';
 import { attentionWords } from '../attention-words.ts';
@@ -53,18 +53,15 @@ export function TaskEvidence({ view, row }: TaskEvidenceProps): VNode {
         </section>
       </div>
       <h3>{words.known}</h3>
-      <dl class="facts">
-        <dt>{words.upstreamId}</dt>
-        <dd class="id">{record.upstreamId === '' ? NONE : record.upstreamId}</dd>
-        <dt>{words.upstreamStatus}</dt>
-        <dd>{record.upstreamStatus === '' ? NONE : record.upstreamStatus}</dd>
-        <dt>{words.admission}</dt>
-        <dd>{words.admissions[record.admission] ?? record.admission}</dd>
-        <dt>{words.pollErrors}</dt>
-        <dd>{record.pollErrors}</dd>
-        <dt>{words.nextPoll}</dt>
-        <dd>{record.nextPollAt === undefined ? words.noPoll : <At at={readTime(record.nextPollAt)} />}</dd>
-      </dl>
+      <Facts
+        facts={[
+          [words.upstreamId, <span class="id">{record.upstreamId || NONE}</span>],
+          [words.upstreamStatus, record.upstreamStatus || NONE],
+          [words.admission, words.admissions[record.admission] ?? record.admission],
+          [words.pollErrors, record.pollErrors],
+          [words.nextPoll, record.nextPollAt === undefined ? words.noPoll : <At at={readTime(record.nextPollAt)} />],
+        ]}
+      />
       <AttemptTable attempts={record.attempts} />
       <HistoryList events={record.events} />
     </>
@@ -75,27 +72,24 @@ export function TaskEvidence({ view, row }: TaskEvidenceProps): VNode {
 export function JobEvidence({ job }: { job: JobFacts }): VNode {
   return (
     <>
-      <dl class="facts">
-        <dt>{words.endpoint}</dt>
-        <dd>{job.endpoint}</dd>
-        <dt>{words.model}</dt>
-        <dd>{job.model === '' ? NONE : job.model}</dd>
-        <dt>{words.created}</dt>
-        <dd>
-          <At at={readTime(job.createdAt) ?? 0} />
-        </dd>
-        <dt>{words.starts}</dt>
-        <dd>{job.starts}</dd>
-        {job.failure === undefined ? null : (
-          <>
-            <dt>{words.failure}</dt>
-            <dd>
-              {job.failure.message} <code>{job.failure.code}</code>
-            </dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        facts={[
+          [words.endpoint, job.endpoint],
+          [words.model, job.model || NONE],
+          [words.created, <At at={readTime(job.createdAt) ?? 0} />],
+          [words.starts, job.starts],
+          ...(job.failure === undefined ? [] : [[words.failure, renderFailure(job.failure)] as const]),
+        ]}
+      />
       <HistoryList events={job.events} isOpen />
+    </>
+  );
+}
+
+function renderFailure({ message, code }: NonNullable<JobFacts['failure']>): VNode {
+  return (
+    <>
+      {message} <code>{code}</code>
     </>
   );
 }

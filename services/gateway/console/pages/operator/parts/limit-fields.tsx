@@ -1,12 +1,15 @@
 import type { VNode } from 'preact';
 import { booksWords } from '../books-words.ts';
-import { TextField } from './text-field.tsx';
+import { TextField } from '../../../parts/text-field.tsx';
 import type { RpcAnswer, RpcRequest } from '../../../api/calls.ts';
+import type { TokenQueue } from '../../../api/tokens.ts';
+import { toEnumName } from '../../../parts/contract-values.ts';
 import { AMOUNT_NANOS_MAX, formatDecimal, parseNanos } from '../../../parts/number-text.tsx';
 
 const words = booksWords.tokens;
 
 export type Account = NonNullable<RpcAnswer<'billing.AccountService/GetAccount'>['account']>;
+export type NewToken = Omit<RpcRequest<'billing.AccountService/CreateToken'>, 'accountId'>;
 /** A token of an account, without its key. */
 export type Token = RpcAnswer<'billing.AccountService/ListTokens'>['tokens'][number];
 
@@ -19,7 +22,7 @@ export type LimitTexts = Readonly<Record<CountName | 'limit', string>>;
 export type LimitFaults = Readonly<Partial<Record<keyof LimitTexts, string>>>;
 
 /** The limits of a token in a request. */
-export type LimitValues = Pick<RpcRequest<'billing.AccountService/CreateToken'>, 'limitNanos' | 'limits'>;
+export type LimitValues = Pick<NewToken, 'limitNanos' | 'limits'>;
 
 export function toLimitTexts({ limitNanos, limits }: Pick<Token, 'limitNanos' | 'limits'>): LimitTexts {
   const text = (name: CountName): string => (limits?.[name] ? String(limits[name]) : '');
@@ -47,6 +50,10 @@ export function readLimits(texts: LimitTexts): { readonly values: LimitValues; r
   return { values: { limits: counts, ...(nanos > 0n ? { limitNanos: nanos.toString() } : {}) }, faults };
 }
 
+export function toWireQueue({ wait, class: best }: TokenQueue): NonNullable<NewToken['queue']> {
+  return { wait: toEnumName('TOKEN_WAIT_', wait), class: toEnumName('TOKEN_CLASS_', best) };
+}
+
 export interface LimitFieldsProps {
   readonly texts: LimitTexts;
   readonly faults: LimitFaults;
@@ -64,6 +71,7 @@ export function LimitFields({ texts, faults, currency, onChange }: LimitFieldsPr
         value={texts.limit}
         fault={faults.limit}
         inputMode="decimal"
+        autocomplete="off"
         onInput={(limit) => onChange({ ...texts, limit })}
       />
       <fieldset>
@@ -77,6 +85,7 @@ export function LimitFields({ texts, faults, currency, onChange }: LimitFieldsPr
               value={texts[name]}
               fault={faults[name]}
               inputMode="numeric"
+              autocomplete="off"
               onInput={(text) => onChange({ ...texts, [name]: text })}
             />
           ))}

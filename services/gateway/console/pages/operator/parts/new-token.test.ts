@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { NEW_TOKEN, readNewToken } from './new-token.ts';
+import { NEW_TOKEN, readNewToken } from './make-token-dialog.tsx';
 import { toLimitTexts } from './limit-fields.tsx';
 
 const limits = toLimitTexts({});

@@ -4,6 +4,7 @@ import type { RpcAnswer } from '../../../api/calls.ts';
 import { readTime } from '../../../parts/contract-values.ts';
 import { TextField } from '../../../parts/text-field.tsx';
 import { Ago } from '../../../parts/time.tsx';
+import { FaultLine } from '../../../parts/loaded.tsx';
 import { announce } from '../../../state/announce.ts';
 import { useRpc } from '../../../state/calls.ts';
 import { noteWords } from '../operator-words.ts';
@@ -83,9 +84,7 @@ function Note({ note: { id, at, author, text }, canWrite, you, onChanged }: Note
           </span>
         ) : null}
       </div>
-      <p class="fault" role="alert">
-        {fault?.message ?? ''}
-      </p>
+      <FaultLine text={fault?.message} />
     </li>
   );
 }

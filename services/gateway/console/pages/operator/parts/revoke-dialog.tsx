@@ -7,6 +7,7 @@ import { MadeChoice } from '../../../parts/made-choice.tsx';
 import { operatorWords } from '../operator-words.ts';
 import { booksWords } from '../books-words.ts';
 import { labelToken } from '../../../parts/token-tree.tsx';
+import { FaultLine } from '../../../parts/loaded.tsx';
 import type { Account, Token } from './limit-fields.tsx';
 
 const words = booksWords.tokens;
@@ -46,9 +47,7 @@ export function RevokeDialog(props: RevokeDialogProps): VNode {
       <p>{words.revokeText}</p>
       <p class="id">{token.id}</p>
       <MadeChoice count={madeCount} isWithMade={isWithMade} onChange={setWithMade} />
-      <p class="fault" role="alert">
-        {fault?.message ?? ''}
-      </p>
+      <FaultLine text={fault?.message} />
     </ConfirmDialog>
   );
 }

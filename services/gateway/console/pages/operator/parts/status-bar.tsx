@@ -5,6 +5,7 @@ import type { OperatorStatus } from '../../../api/operator-status.ts';
 import { Ago } from '../../../parts/time.tsx';
 import { go } from '../../../state/address.ts';
 import { announce } from '../../../state/announce.ts';
+import { keepChoice, readChoice } from '../../../state/kept-values.ts';
 import { statusWords } from '../operator-words.ts';
 
 const { status: words, search: searchWords } = statusWords;
@@ -136,12 +137,12 @@ const TEXT = 'input:not([type=radio], [type=checkbox]), textarea, select, [conte
 
 /** Returns whether single keys do something on this browser, and the switch for it. */
 export function useShortcutSwitch(): readonly [boolean, (isOn: boolean) => void] {
-  const [isOn, setOn] = useState(() => readSwitch() !== OFF);
+  const [isOn, setOn] = useState(() => readChoice(KEPT_AS) !== OFF);
   return [
     isOn,
     (next) => {
       setOn(next);
-      storeSwitch(next ? 'on' : OFF);
+      keepChoice(KEPT_AS, next ? 'on' : OFF);
     },
   ];
 }
@@ -160,21 +161,4 @@ export function useKeys(isOn: boolean, onKey: (event: KeyboardEvent) => void): v
     document.addEventListener('keydown', listen);
     return () => document.removeEventListener('keydown', listen);
   }, [isOn]);
-}
-
-/** A browser may refuse its storage. */
-function readSwitch(): string | null {
-  try {
-    return localStorage.getItem(KEPT_AS);
-  } catch {
-    return null;
-  }
-}
-
-function storeSwitch(value: string): void {
-  try {
-    localStorage.setItem(KEPT_AS, value);
-  } catch {
-    // the switch then holds for this page alone
-  }
 }

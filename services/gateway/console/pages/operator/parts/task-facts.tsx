@@ -1,4 +1,3 @@
-import { Fragment } from 'preact';
 import type { ComponentChildren, VNode } from 'preact';
 import type { RpcAnswer } from '../../../api/calls.ts';
 import type { OperatorTaskView, TaskRecord } from '../../../api/operator-tasks.ts';
@@ -11,8 +10,8 @@ import { evidenceWords } from '../evidence-words.ts';
 import { recordWords } from '../record-words.ts';
 import { queueWords } from '../queue-words.ts';
 import { bytesText } from '../../../parts/number-text.tsx';
-import { DataTable } from '../../../parts/data-table.tsx';
-import type { Column } from '../../../parts/data-table.tsx';
+import { DataTable, Facts } from '../../../parts/data-table.tsx';
+import type { Column, Fact } from '../../../parts/data-table.tsx';
 
 const words = recordWords.task;
 
@@ -55,19 +54,8 @@ export function TaskStatus({ task }: { task: Task }): VNode {
 
 /** Shows where a task is: its account, its channel and its ids. */
 export function TaskFacts(props: TaskFactsProps): VNode {
-  return (
-    <dl class="facts beside">
-      {listTaskFacts(props).map(([name, value]) => (
-        <Fragment key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </Fragment>
-      ))}
-    </dl>
-  );
+  return <Facts facts={listTaskFacts(props)} style="beside" />;
 }
-
-type Fact = readonly [name: string, value: ComponentChildren];
 
 function listTaskFacts({ task, record, video, queued }: TaskFactsProps): readonly Fact[] {
   const { accountId, tokenName, endedAt } = task;

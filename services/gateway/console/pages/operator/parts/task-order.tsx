@@ -1,8 +1,8 @@
-import { Fragment } from 'preact';
 import type { VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
 import type { Reference } from '../../../api/task.ts';
+import { Facts } from '../../../parts/data-table.tsx';
 import { ExternalLink } from '../../../parts/links.tsx';
 import { recordWords } from '../record-words.ts';
 import { orderLine } from './task-facts.tsx';
@@ -36,22 +36,15 @@ export function OrderMedia({ task: { references, settings } }: { task: OperatorT
   const set = Object.keys(settings).length === 0 ? [] : listLeaves(settings);
   if (references.length === 0 && set.length === 0) return null;
   return (
-    <dl class="facts">
-      {references.map((reference, at) => (
-        <Fragment key={at}>
-          <dt>{(reference.role === '' ? reference.kind : reference.role).replaceAll('_', ' ')}</dt>
-          <dd>
-            <Source reference={reference} />
-          </dd>
-        </Fragment>
-      ))}
-      {set.map(({ path, text: value }) => (
-        <Fragment key={path}>
-          <dt>{path}</dt>
-          <dd>{value}</dd>
-        </Fragment>
-      ))}
-    </dl>
+    <Facts
+      facts={[
+        ...references.map(
+          (reference) =>
+            [(reference.role || reference.kind).replaceAll('_', ' '), <Source reference={reference} />] as const,
+        ),
+        ...set.map(({ path, text }) => [path, text] as const),
+      ]}
+    />
   );
 }
 

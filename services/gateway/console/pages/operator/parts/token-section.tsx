@@ -1,9 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { RpcAnswer } from '../../../api/calls.ts';
 import type { TokenQueue } from '../../../api/tokens.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx';
-import { CopyButton } from '../../../parts/copy-button.tsx';
 import { DataTable } from '../../../parts/data-table.tsx';
 import type { Column } from '../../../parts/data-table.tsx';
 import { DEFAULT_QUEUE, QueueFields, describeQueue } from '../../../parts/queue-fields.tsx';
@@ -17,11 +15,9 @@ import { useRpc } from '../../../state/calls.ts';
 import { words as commonWords } from '../../../words.ts';
 import { operatorWords } from '../operator-words.ts';
 import { booksWords } from '../books-words.ts';
-import { LimitFields, COUNT_NAMES, readLimits, toLimitTexts } from './limit-fields.tsx';
+import { LimitFields, COUNT_NAMES, readLimits, toLimitTexts, toWireQueue } from './limit-fields.tsx';
 import { loadLater } from '../../../parts/load-later.tsx';
-import type { NewTokenFieldsProps } from './new-token-fields.tsx';
-import { NEW_TOKEN, readNewToken, toWireQueue } from './new-token.ts';
-import { ReasonField } from './text-field.tsx';
+import { ReasonField } from './reason-field.tsx';
 import type { RevokeDialogProps, TokenDialogProps } from './revoke-dialog.tsx';
 import type { Account, Token } from './limit-fields.tsx';
 
@@ -29,8 +25,8 @@ const words = booksWords.tokens;
 const RevokeDialog = loadLater<RevokeDialogProps>(() =>
   import('./revoke-dialog.tsx').then((module) => module.RevokeDialog),
 );
-const NewTokenFields = loadLater<NewTokenFieldsProps>(() =>
-  import('./new-token-fields.tsx').then((module) => module.NewTokenFields),
+const MakeTokenDialog = loadLater<TokenDialogProps>(() =>
+  import('./make-token-dialog.tsx').then((module) => module.MakeTokenDialog),
 );
 const HOUR_MS = 3_600_000;
 
@@ -271,50 +267,6 @@ function LimitsDialog({
         onInput={setReason}
         fault={isTried && isReasonMissing ? operatorWords.reason.missing : fault?.message}
       />
-    </ConfirmDialog>
-  );
-}
-
-/** Makes a token, and then shows its key this once. */
-function MakeTokenDialog({ account, onClose, onChanged }: TokenDialogProps): VNode {
-  const [form, setForm] = useState(NEW_TOKEN);
-  const { act, isBusy, fault, answer } = useRpc('billing.AccountService/CreateToken', onChanged);
-  if (answer !== undefined) return <MadeKeyDialog made={answer} onClose={onClose} />;
-  const { token, faults } = readNewToken(form);
-  return (
-    <ConfirmDialog
-      title={words.make}
-      confirm={words.makeButton}
-      cancel={operatorWords.dialog.cancel}
-      isBusy={isBusy || token === undefined}
-      onCancel={onClose}
-      onConfirm={() => {
-        if (token !== undefined) act({ accountId: account.id, ...token });
-      }}
-    >
-      <NewTokenFields form={form} faults={faults} currency={account.currency} onChange={setForm} />
-      <p class="fault" role="alert">
-        {fault?.message ?? ''}
-      </p>
-    </ConfirmDialog>
-  );
-}
-
-/** The key of a new token. It is kept nowhere, so this is the one time that it can be read. */
-function MadeKeyDialog({
-  made: { token, key },
-  onClose,
-}: {
-  made: RpcAnswer<'billing.AccountService/CreateToken'>;
-  onClose: () => void;
-}): VNode {
-  return (
-    <ConfirmDialog title={words.made} confirm={words.close} onCancel={onClose} onConfirm={onClose}>
-      <p>{token?.name}</p>
-      <p class="note">{words.once}</p>
-      <p>
-        <code class="id key">{key}</code> <CopyButton text={key} what={words.key} />
-      </p>
     </ConfirmDialog>
   );
 }

@@ -69,3 +69,21 @@ export function leafText(value: unknown): string {
   if (value === undefined) return recordWords.configuration.absent;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
+
+/** Leaves with their paths, not as a tree. */
+export function LeafList({ leaves }: { leaves: readonly Leaf[] }): VNode {
+  return (
+    <dl class="leaves">
+      {leaves.map(({ path, text }) => (
+        <div key={path}>
+          <dt>
+            <code>{path}</code>
+          </dt>
+          <dd>
+            <code>{text}</code>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
