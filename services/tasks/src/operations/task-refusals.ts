@@ -58,9 +58,9 @@ export const overloadRefusal = (): Problem =>
   refuse('service_unavailable', { message: 'too much work is under way; try again', retryAfterMs: RETRY_SOON_MS });
 
 /** The cause of a refusal: the limit of tasks in flight of the whole service is reached. */
-export class ServiceFull extends Error {}
+class ServiceFull extends Error {}
 /** The cause of a refusal: every channel for the order is at its limit. */
-export class ChannelsFull extends Error {}
+class ChannelsFull extends Error {}
 
 /** `of` is the owner of the limit. `maker` is an ancestor of the request's token. */
 export const tooManyTasks = (of: 'token' | 'maker' | 'service'): Problem =>

@@ -162,7 +162,7 @@ function toWireAttempt(attempt: Attempt, mapping: Mapping | undefined): AttemptR
   });
 }
 
-export function toWireEvent({ at, type, detailJson }: HistoryEntry): TaskEvent {
+function toWireEvent({ at, type, detailJson }: HistoryEntry): TaskEvent {
   return toMessage(TaskEventSchema, { at: timestampFromMs(at), type, detailJson });
 }
 

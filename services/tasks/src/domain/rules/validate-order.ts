@@ -10,7 +10,7 @@ import { foreignFields, durationFault, ratioFault, resolutionFault, RATIOS } fro
 import type { Task } from '../task.ts';
 
 /** A context-IR order has the same limits. */
-export const GENERATION_CONTENT: ContentLimits = {
+const GENERATION_CONTENT: ContentLimits = {
   textCodePointsMax: 7000,
   roles: ['first_frame', 'last_frame', 'reference_image', 'reference_video', 'reference_audio'],
 };
@@ -79,8 +79,8 @@ function contextIrRules(model: Model | undefined): readonly Rule<Order>[] {
   ];
 }
 
-export const REGENERATION_RESOLUTION = '2K';
-export const REGENERATION_CONTENT: ContentLimits = {
+const REGENERATION_RESOLUTION = '2K';
+const REGENERATION_CONTENT: ContentLimits = {
   /** Final prompts are long: the vendor allows 40 000 characters (vendor contract §3). */
   textCodePointsMax: 40_000,
   roles: ['base_video', 'first_frame', 'last_frame', 'reference_image', 'reference_video', 'reference_audio'],

@@ -142,7 +142,7 @@ export interface FinishedVideo {
 }
 
 /** The video of a task, or the refusal that the public content route gives. */
-export function requireFinishedVideo(task: Task, now: number): FinishedVideo {
+function requireFinishedVideo(task: Task, now: number): FinishedVideo {
   const { id, state, result, expiresAt, order } = task;
   if (!isTerminal(state))
     throw notCompleted(`the task is ${state}; it has bytes only once it is completed`, pollAfterMs(task, now));
@@ -153,7 +153,7 @@ export function requireFinishedVideo(task: Task, now: number): FinishedVideo {
   return { taskId: id, object, bytes, mediaType, expiresAt };
 }
 
-export function resultExpired(): Problem {
+function resultExpired(): Problem {
   return refuse('result_expired');
 }
 
