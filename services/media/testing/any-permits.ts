@@ -1,5 +1,4 @@
-import { newTransferHolder } from '../src/fetch/permits/transfer-permits.ts';
-import { transfersUnderWay } from '../src/fetch/permits/transfers-under-way.ts';
+import { newTransferHolder, transfersUnderWay } from '../src/fetch/permits/transfer-permits.ts';
 import type { TransferPermits } from '../src/fetch/permits/transfer-permits.ts';
 
 /** Grants every permit until the service stops. */

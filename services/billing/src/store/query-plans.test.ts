@@ -17,8 +17,7 @@ import { sqlHoldStore } from './holds/sql-hold-store.ts';
 import { NEW_ROUND } from './ledger/ledger-audit.ts';
 import { sqlLedgerAudit } from './ledger/sql-ledger-audit.ts';
 import { sqlLedgerCheck } from './ledger/sql-ledger-checks.ts';
-import { sqlMarginStore } from './money/sql-margin-store.ts';
-import { sqlMoneyStore } from './money/sql-money-store.ts';
+import { sqlMarginStore, sqlMoneyStore } from './money/sql-money-store.ts';
 import { sqlTokenStore } from './tokens/sql-token-store.ts';
 import { sqlUsageStore } from './usage/sql-usage-store.ts';
 

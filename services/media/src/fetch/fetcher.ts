@@ -10,9 +10,8 @@ import { FETCH_FAULT_CODES, FetchFault, hideAnswer } from '../domain/fetch-fault
 import type { FetchConfig, FetchException } from './fetch-settings.ts';
 import { newFairSemaphore } from './permits/fair-semaphore.ts';
 import { newKeyedPermits } from './permits/keyed-permits.ts';
-import { newTransferPermits } from './permits/transfer-permits.ts';
+import { newTransferPermits, transfersUnderWay } from './permits/transfer-permits.ts';
 import type { TransferPermitsDeps } from './permits/transfer-permits.ts';
-import { transfersUnderWay } from './permits/transfers-under-way.ts';
 import { newKeptConnections } from './requests/kept-connections.ts';
 import type { Credential } from './requests/redirects.ts';
 import { fetchGuarded } from './transfers/guarded-fetch.ts';

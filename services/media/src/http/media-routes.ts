@@ -6,12 +6,11 @@ import type { HttpRoute } from '@reelgate/platform/http/http-port';
 import { isPicture } from '../domain/media-object.ts';
 import type { Picture } from '../domain/media-object.ts';
 import { formatBytes } from '../domain/media-rules.ts';
-import type { MediaBytes } from './media-bytes.ts';
-import { BROKEN, NOT_FOUND, refuse, unavailable } from './refuse.ts';
+import type { MediaBytes, UploadBytes } from './media-bytes.ts';
+import { BROKEN, NOT_FOUND, refuse, unavailable, toBytesRefusal, tooLarge } from './refuse.ts';
 import type { Refusal } from './refuse.ts';
-import { sendJson } from './send-json.ts';
-import { toBytesRefusal, tooLarge } from './refused-bytes.ts';
-import { answerUpload, isUploadPath } from './uploads.ts';
+import type { Family } from '../domain/formats.ts';
+import type { UploadOrder } from '../operations/bytes/reserve-bytes.ts';
 
 const OBJECT_PATH = /^\/bytes\/([A-Za-z0-9_-]{1,64})$/;
 /** The names that other services give to private bytes. */
@@ -185,4 +184,52 @@ function findQueryRefusal({
   if (privateMs !== undefined && !(Number.isSafeInteger(privateMs) && privateMs > 0)) return NO_LIFETIME;
   if (object !== undefined && !(privateMs !== undefined && PRIVATE_NAME.test(object))) return NO_NAME;
   return accountId === '' ? NO_ACCOUNT : undefined;
+}
+
+function isUploadPath(pathname: string): boolean {
+  return UPLOAD_PATH.test(pathname);
+}
+
+/** Answers `POST /bytes/uploads` and `DELETE /bytes/uploads/{upload}`. */
+async function answerUpload(bytes: UploadBytes, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://bytes');
+  const upload = UPLOAD_PATH.exec(pathname)?.[1];
+  if (upload === undefined && request.method === 'POST') await begin(bytes, request, response, searchParams);
+  else if (upload !== undefined && request.method === 'DELETE') {
+    await bytes.endUpload(upload);
+    response.writeHead(204).end();
+  } else refuse(request, response, NOT_FOUND);
+}
+
+async function begin(
+  bytes: UploadBytes,
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: URLSearchParams,
+): Promise<void> {
+  const order = readUploadOrder(query);
+  if (order === undefined) {
+    refuse(request, response, NO_ORDER);
+    return;
+  }
+  try {
+    const { upload, bytesMax } = await bytes.beginUpload(order);
+    sendJson(response, { upload, bytes_max: bytesMax });
+  } catch (error) {
+    refuse(request, response, toBytesRefusal(error));
+  }
+}
+
+function readUploadOrder(query: URLSearchParams): UploadOrder | undefined {
+  const accountId = query.get('account') ?? '';
+  const family = FAMILIES.find((one) => one === query.get('kind'));
+  const bytes = query.has('bytes') ? Number(query.get('bytes')) : undefined;
+  if (accountId === '' || family === undefined) return undefined;
+  if (bytes !== undefined && !(Number.isSafeInteger(bytes) && bytes > 0)) return undefined;
+  return { accountId, family, declaredType: query.get('declared_type') ?? '', bytes };
+}
+
+function sendJson(response: ServerResponse, value: object): void {
+  const body = JSON.stringify(value);
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
 }

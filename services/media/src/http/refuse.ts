@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Problem } from '@reelgate/platform/problem';
+import { Problem } from '@reelgate/platform/problem';
 import type { Picture } from '../domain/media-object.ts';
 
 export interface Refusal {
@@ -68,4 +68,29 @@ export function refuse(
       ...headers,
     })
     .end(request.method === 'HEAD' ? undefined : body);
+}
+
+/** The answer to bytes that are refused. Rethrows every error that is not a refusal of these bytes. */
+export function toBytesRefusal(error: unknown): Refusal {
+  if (!(error instanceof Problem) || error.kind === 'unavailable') throw error;
+  const { kind, reason: code, message } = error;
+  if (kind === 'exhausted') return tooMany(error);
+  if (kind === 'not_found') return { status: 404, code, message, headers: CLOSING };
+  return code === 'body_too_large' ? tooLarge(message) : { status: 400, code, message, headers: CLOSING };
+}
+
+/** The rest of the request is not read. */
+const CLOSING = { connection: 'close' };
+
+export function tooLarge(message: string): Refusal {
+  return { status: 413, code: 'body_too_large', message, headers: CLOSING };
+}
+
+function tooMany({ reason, message, retryAfterMs = 1000 }: Problem): Refusal {
+  return {
+    status: 429,
+    code: reason,
+    message,
+    headers: { ...CLOSING, 'retry-after': String(Math.ceil(retryAfterMs / 1000)) },
+  };
 }

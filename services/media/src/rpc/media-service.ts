@@ -1,14 +1,30 @@
 import { bind } from '@reelgate/platform/rpc/service';
-import type { Binding } from '@reelgate/platform/rpc/service';
-import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import type { Binding, WholeMessage } from '@reelgate/platform/rpc/service';
+import { MediaService, Category as WireCategory } from '@reelgate/proto/media/v1/media_service';
+import type {
+  IngestResultRequest,
+  StageMediaRequest,
+  StagedMediaSchema,
+  StoredResultSchema,
+  SendWebhookRequest,
+  SendWebhookResponseSchema,
+} from '@reelgate/proto/media/v1/media_service';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
+import type { Problem } from '@reelgate/platform/problem';
+import { requireField } from '@reelgate/platform/rpc/rules';
+import { Secret } from '@reelgate/platform/secret';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { IngestOrder } from '../operations/results/ingest-result.ts';
 import { removeBytes } from '../operations/garbage/collect-garbage.ts';
 import { removeStaged } from '../operations/staging/remove-staged.ts';
 import type { RemoveDeps } from '../operations/staging/remove-staged.ts';
 import type { StageOrder } from '../operations/staging/stage-media.ts';
-import type { SendWebhook } from '../fetch/webhooks/webhook-sender.ts';
-import { fromWireIngest, fromWireStage, toWireResult, toWireStaged, fromWireWebhook, toWireSent } from './mapping.ts';
+import type { SendWebhook, SentWebhook, WebhookOrder } from '../fetch/webhooks/webhook-sender.ts';
+import { parseJsonPointer } from '../domain/json-pointer.ts';
+import type { MediaFacts } from '../domain/media-facts.ts';
+import { findHeadersFault } from '../domain/webhook-headers.ts';
+import { refuse } from '../refusals.ts';
 
 export interface MediaServiceDeps extends RemoveDeps {
   /** Refuses an account if its files leave no room for these bytes. */
@@ -53,4 +69,122 @@ export function mediaServiceBinding({
       return {};
     },
   });
+}
+
+const CATEGORIES = deriveWords(WireCategory);
+
+function fromWireStage(
+  { accountId, taskId, category, url, object, declaredType }: StageMediaRequest,
+  requestId: string,
+): StageOrder {
+  if ((url === '') === (object === ''))
+    throw invalid('url', 'is required if object is empty; give exactly one of them');
+  return {
+    accountId,
+    taskId,
+    category: requireField(CATEGORIES[category], 'category'),
+    requestId,
+    source: object === '' ? { url } : { object, declaredType },
+  };
+}
+
+function fromWireIngest(request: IngestResultRequest): IngestOrder {
+  const { accountId, taskId, url, authorization } = request;
+  const header = request.authorizationHeader || 'authorization';
+  if (!isCredentialHeader(header))
+    throw invalid('authorization_header', 'must be authorization, or a name in lower case that begins with x-');
+  const base64At = request.base64At === '' ? undefined : parseJsonPointer(request.base64At);
+  if (request.base64At !== '' && base64At === undefined)
+    throw invalid('base64_at', 'must be a JSON pointer such as /data/0/b64_json');
+  return {
+    accountId,
+    taskId,
+    url,
+    base64At,
+    lastFrameUrl: request.lastFrameUrl === '' ? undefined : request.lastFrameUrl,
+    credential: authorization === '' ? undefined : { header, value: new Secret(authorization) },
+  };
+}
+
+function invalid(field: string, message: string): Problem {
+  return refuse('invalid_request', { field, message });
+}
+
+function toWireStaged({ id, blob }: MediaObject): WholeMessage<typeof StagedMediaSchema> {
+  const facts = toWireFacts(blob.facts);
+  return {
+    object: id,
+    bytes: BigInt(blob.bytes),
+    ...facts,
+    hasAudio: blob.facts?.family === 'video' && blob.facts.audioCodec !== undefined,
+  };
+}
+
+function toWireResult({ id, blob, expiresAt }: MediaObject): WholeMessage<typeof StoredResultSchema> {
+  return {
+    object: id,
+    bytes: BigInt(blob.bytes),
+    sha256: blob.sha256,
+    expiresAt: timestampFromMs(expiresAt),
+    ...toWireFacts(blob.facts),
+  };
+}
+
+interface WireFacts {
+  mediaType: string;
+  width: number;
+  height: number;
+  durationMs: bigint;
+  frameRate: number;
+}
+
+function toWireFacts(facts: MediaFacts | undefined): WireFacts {
+  const nothing = { mediaType: '', width: 0, height: 0, durationMs: 0n, frameRate: 0 };
+  if (facts === undefined) return nothing;
+  const { mediaType } = facts;
+  if (facts.family === 'image') return { ...nothing, mediaType, width: facts.width, height: facts.height };
+  if (facts.family === 'audio') return { ...nothing, mediaType, durationMs: BigInt(facts.durationMs) };
+  return {
+    mediaType,
+    width: facts.width,
+    height: facts.height,
+    durationMs: BigInt(facts.durationMs),
+    frameRate: facts.frameRate,
+  };
+}
+
+function fromWireWebhook({ accountId, url, headers, body, timeoutMs }: SendWebhookRequest): WebhookOrder {
+  const fault = findHeadersFault(headers);
+  if (fault !== undefined) throw refuse('invalid_request', { field: 'headers', message: fault });
+  return {
+    accountId,
+    url,
+    headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
+    body,
+    timeoutMs: Number(timeoutMs),
+  };
+}
+
+function toWireSent({
+  status,
+  fault,
+  durationMs,
+  retryAfterMs,
+  answerHead,
+}: SentWebhook): WholeMessage<typeof SendWebhookResponseSchema> {
+  return {
+    statusCode: status,
+    fault: fault ?? '',
+    durationMs: BigInt(Math.round(durationMs)),
+    retryAfterMs: BigInt(Math.round(retryAfterMs)),
+    answerHead: new Uint8Array(answerHead),
+  };
+}
+
+/** No header that steers a request, such as `host` or `range`, has such a name. */
+const CREDENTIAL_HEADER = /^(?:authorization|x-[a-z0-9-]{1,60})$/;
+
+/** Reports whether a header of this name can hold the credential of a result. */
+function isCredentialHeader(name: string): boolean {
+  return CREDENTIAL_HEADER.test(name);
 }

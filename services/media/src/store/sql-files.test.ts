@@ -3,8 +3,7 @@ import { expect, test } from '@jest/globals';
 import { migrate } from '@reelgate/platform/sql/migrate';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
-import type { FilePage, FileReservation } from './file-store.ts';
-import type { MediaStore } from './media-store.ts';
+import type { FilePage, FileReservation, MediaStore } from './media-store.ts';
 import { sqlMediaStore } from './sql-media-store.ts';
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));

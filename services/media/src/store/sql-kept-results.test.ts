@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { migrate } from '@reelgate/platform/sql/migrate';
 import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
 import { NO_RESULTS } from './media-store.ts';
-import { sqlKeptResults } from './sql-kept-results.ts';
+import { sqlKeptResults } from './sql-media-store.ts';
 
 const SOON = 50;
 const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');

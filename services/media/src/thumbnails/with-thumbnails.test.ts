@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { withThumbnails } from './with-thumbnails.ts';
+import { withThumbnails } from './thumbnails.ts';
 
 test.each([
   [1, 1],

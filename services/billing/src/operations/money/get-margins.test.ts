@@ -7,7 +7,7 @@ import { CHAT_PRICES, HOUR_MS, callOrder, usedTokens } from '../../../testing/ca
 import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
 import { PRICES, aConfig, order } from '../../../testing/open-billing.ts';
 import type { TestBilling } from '../../../testing/open-billing.ts';
-import { sqlMarginStore } from '../../store/money/sql-margin-store.ts';
+import { sqlMarginStore } from '../../store/money/sql-money-store.ts';
 
 const DAY_MS = 24 * HOUR_MS;
 const NORTH = { id: 'north', models: { 'Alpha-H3': 'x' }, upstream_prices: { 'Alpha-H3': { per_second: '0.05' } } };

@@ -1,14 +1,13 @@
 import type { Clock } from '@reelgate/platform/clock';
+import { newActiveSet } from '@reelgate/platform/active-set';
 import { toAddressKey } from '../addresses/address-policy.ts';
-import { newAddressPermits } from './address-permits.ts';
-import type { AddressGate, AddressPermits } from './address-permits.ts';
+import { newAddressPermits } from './keyed-permits.ts';
+import type { AddressGate, AddressPermits, KeyedPermits } from './keyed-permits.ts';
 import { tooManyTransfers } from './fair-semaphore.ts';
 import type { FairSemaphore, Release, Holder } from './fair-semaphore.ts';
 import { addressIn, toHostKey } from '../addresses/fetch-target.ts';
-import type { KeyedPermits } from './keyed-permits.ts';
 import { newPermitWait } from './permit-wait.ts';
 import type { Take } from './permit-wait.ts';
-import type { TransfersUnderWay } from './transfers-under-way.ts';
 import { FetchFault } from '../../domain/fetch-fault.ts';
 
 /** The permits that one transfer must hold while it runs. */
@@ -133,6 +132,30 @@ export function newTransferHolder(accountId: string, underWay: TransfersUnderWay
     end: () => {
       leave();
       ending.abort(ENDED);
+    },
+  };
+}
+
+/** The transfers that end when the service stops. */
+interface TransfersUnderWay {
+  /** Calls `stop` when the service stops, or immediately if it has stopped. The returned function leaves the set. */
+  add(stop: () => void): () => void;
+}
+
+/** Registers one listener for all transfers, because a signal compares a new listener with all existing ones. */
+export function transfersUnderWay(stopping: AbortSignal): TransfersUnderWay {
+  const stops = newActiveSet<() => void>();
+  stopping.addEventListener(
+    'abort',
+    () => {
+      for (const stop of stops.all()) stop();
+    },
+    { once: true },
+  );
+  return {
+    add: (stop) => {
+      if (stopping.aborted) stop();
+      return stops.add(stop);
     },
   };
 }

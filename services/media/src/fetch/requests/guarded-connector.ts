@@ -5,7 +5,7 @@ import { BLOCKED } from '../addresses/address-policy.ts';
 import { FetchFault, HandshakeFault, addressFault } from '../../domain/fetch-fault.ts';
 import { policyLookup } from '../addresses/policy-lookup.ts';
 import type { LookupLimits, LookupPolicy } from '../addresses/policy-lookup.ts';
-import type { AddressGate } from '../permits/address-permits.ts';
+import type { AddressGate } from '../permits/keyed-permits.ts';
 
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;

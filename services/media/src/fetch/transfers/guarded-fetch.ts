@@ -1,5 +1,7 @@
+import { pipeline } from 'node:stream';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
+import type { OpenUnpacker } from '@reelgate/platform/http/content-codings';
 import { TooLarge } from '../../blobs/incoming.ts';
 import type { Draft, IncomingFolder, ReceivedFile } from '../../blobs/incoming.ts';
 import type { JsonPointer } from '../../domain/json-pointer.ts';
@@ -17,7 +19,6 @@ import { requestFollowing } from '../requests/redirects.ts';
 import type { Answer, Continuation, Credential } from '../requests/redirects.ts';
 import type { TransferPermits } from '../permits/transfer-permits.ts';
 import { watchTransfer } from './transfer-watch.ts';
-import { unpackBody } from './unpack-body.ts';
 import type { TransferLimits, TransferWatch } from './transfer-watch.ts';
 
 const RESUMES_MAX = 3;
@@ -215,4 +216,30 @@ function tooLarge(bytesMax: number): FetchFault {
 /** Errors of the network are FetchFaults here. Every other error is a fault of this service. */
 function toFetchError(error: unknown): unknown {
   return error instanceof TooLarge ? tooLarge(error.bytesMax) : error;
+}
+
+/**
+ * Unpacks the body of an answer that an origin compresses although the request asks for plain bytes. A body that is
+ * truncated or malformed is a fault. The reader bounds the number of the bytes.
+ */
+async function* unpackBody(body: AsyncIterable<Uint8Array>, open: OpenUnpacker): AsyncGenerator<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done === true) throw newPackingFault();
+  const unpacker = open(first.value[0] ?? 0);
+  const packed = async function* (): AsyncGenerator<Uint8Array> {
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  };
+  // an error reaches the reader of the unpacker
+  pipeline(packed, unpacker, () => undefined);
+  try {
+    for await (const piece of unpacker as AsyncIterable<Uint8Array>) yield piece;
+  } catch (error) {
+    throw error instanceof FetchFault ? error : newPackingFault();
+  }
+}
+
+function newPackingFault(): FetchFault {
+  return new FetchFault('encoding', 'could not be fetched: the server compressed it, and it cannot be unpacked');
 }

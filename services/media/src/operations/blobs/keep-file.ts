@@ -1,11 +1,13 @@
 import type { Clock } from '@reelgate/platform/clock';
-import type { NewId } from '@reelgate/platform/ids';
+import { newKey } from '@reelgate/platform/ids';
+import type { NewId, Random } from '@reelgate/platform/ids';
 import type { BlobStore } from '../../blobs/blob-store.ts';
 import type { ReceivedFile } from '../../blobs/incoming.ts';
-import type { Blob } from '../../domain/media-object.ts';
-import type { MediaStore } from '../../store/media-store.ts';
+import type { Blob, MediaObject, Purpose } from '../../domain/media-object.ts';
+import type { MediaStore, StoredUnder } from '../../store/media-store.ts';
 import { mediaBusy } from '../media-refusals.ts';
 import { removeBytes } from '../garbage/collect-garbage.ts';
+import type { MediaFacts } from '../../domain/media-facts.ts';
 
 /** Longer than most uploads take. */
 const PIN_MS = 3_600_000;
@@ -31,7 +33,7 @@ export interface KeptFile {
  * have taken the row, the bytes are pinned again, or removed and refused as busy. A failure leaves neither bytes nor
  * row.
  */
-export async function keepFile(deps: KeepFileDeps, file: ReceivedFile): Promise<KeptFile> {
+async function keepFile(deps: KeepFileDeps, file: ReceivedFile): Promise<KeptFile> {
   const { store, clock, newId } = deps;
   const began = clock.now();
   const pin = `${file.sha256}-${newId('b')}`;
@@ -71,4 +73,69 @@ export async function dropPin(deps: KeepFileDeps, pin: string): Promise<void> {
 async function dropSwept(deps: KeepFileDeps, { key }: Blob): Promise<never> {
   await removeBytes(deps, [key]);
   throw mediaBusy('took too long to be stored; try again');
+}
+
+const ID_BYTES = 20;
+/** The prefixes of ids. */
+const PREFIXES: Readonly<Record<Purpose, string>> = {
+  staged: 'med',
+  inline: 'inl',
+  result: 'vid',
+  thumbnail: 'pic',
+  last_frame: 'pic',
+  private: 'prv',
+};
+
+export interface ClaimDeps {
+  readonly store: MediaStore;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface Claim {
+  readonly accountId: string;
+  readonly taskId: string;
+  readonly purpose: Purpose;
+  readonly reference: string;
+  readonly blob: StoredUnder;
+  readonly facts: MediaFacts | undefined;
+  readonly lifetimeMs: number;
+  /** The pin and the reservation that the claim replaces. */
+  readonly pin?: string | undefined;
+  readonly upload?: string | undefined;
+  /** The name that the caller chose, by default an id that cannot be guessed. */
+  readonly id?: string | undefined;
+}
+
+/** Creates an object for stored content. Its id appears in links, so it is a secret of 160 bits and not a hash. */
+export async function claimBlob(
+  { store, clock, random }: ClaimDeps,
+  { facts, lifetimeMs, id, ...claim }: Claim,
+): Promise<MediaObject | undefined> {
+  const now = clock.now();
+  return store.addObject(
+    {
+      ...claim,
+      id: id ?? newKey(PREFIXES[claim.purpose], ID_BYTES, random),
+      createdAt: now,
+      expiresAt: now + lifetimeMs,
+    },
+    facts,
+  );
+}
+
+/** Stores a file and claims it. If the claim fails, the bytes are removed immediately. */
+export async function claimFile(
+  deps: KeepFileDeps & ClaimDeps,
+  file: ReceivedFile,
+  claim: Omit<Claim, 'blob' | 'pin'>,
+): Promise<MediaObject | undefined> {
+  const { blob, pin } = await keepFile(deps, file);
+  let object: MediaObject | undefined;
+  try {
+    object = await claimBlob(deps, { ...claim, blob, pin });
+    return object;
+  } finally {
+    if (object?.blob.sha256 !== blob.sha256) await dropPin(deps, pin);
+  }
 }

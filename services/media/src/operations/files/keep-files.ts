@@ -5,7 +5,7 @@ import type { Problem } from '@reelgate/platform/problem';
 import { cleanFilename } from '../../domain/client-file.ts';
 import type { ClientFile, FilePurpose } from '../../domain/client-file.ts';
 import { formatBytes } from '../../domain/media-rules.ts';
-import type { FilePage, FileReservation, FileStore } from '../../store/file-store.ts';
+import type { FilePage, FileReservation, FileStore } from '../../store/media-store.ts';
 import { receiveBytes } from '../bytes/put-bytes.ts';
 import type { ReceiveDeps } from '../bytes/put-bytes.ts';
 import { keepReserved } from '../bytes/reserve-bytes.ts';

@@ -14,9 +14,8 @@ import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { Credential } from '../../fetch/requests/redirects.ts';
 import type { ProbeParsers } from '../../probe/probe.ts';
 import { beginFetch } from '../fetch-span.ts';
-import type { ClaimDeps } from '../blobs/claim-blob.ts';
-import { claimFile } from '../blobs/claim-blob.ts';
-import type { KeepFileDeps } from '../blobs/keep-file.ts';
+import type { ClaimDeps, KeepFileDeps } from '../blobs/keep-file.ts';
+import { claimFile } from '../blobs/keep-file.ts';
 import { requireClaimed, mediaBusy } from '../media-refusals.ts';
 import { refuse } from '../../refusals.ts';
 

@@ -7,7 +7,7 @@ import type { NumberedJob, NumberedOutcome, ProbeJob, ProbeOutcome, Work } from 
 // loaded before the first file, so that the load does not count as its time, and after the modules are closed
 const [{ probeFile }, { redrawImage }, { videoThumbnail }, { pictureThumbnail }] = await Promise.all([
   import('../probe-file.ts'),
-  import('../images/redraw-image.ts'),
+  import('../images/pictures.ts'),
   import('../thumbnails/video-thumbnail.ts'),
   import('../thumbnails/picture-thumbnail.ts'),
   import('../images/probe-image.ts'),

@@ -1,8 +1,7 @@
-import { BoxReader } from './boxes.ts';
-import type { Box } from './boxes.ts';
+import { BoxReader, SampleTables, readEntries } from './sample-tables.ts';
+import type { Box } from './sample-tables.ts';
 import type { FileBytes } from './file-bytes.ts';
 import { claim } from './file-bytes.ts';
-import { SampleTables, readEntries } from './sample-tables.ts';
 
 /** The maximum number of samples in one run and in a file. Each is an object in the parser's memory. */
 const RUN_SAMPLES_MAX = 1_000_000;

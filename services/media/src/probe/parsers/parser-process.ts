@@ -10,10 +10,8 @@ import { parserEnvironment } from './parser-command.ts';
 import type { ParserFolder } from './parser-folder.ts';
 import { parserLines } from './parser-lines.ts';
 import type { ParserLines } from './parser-lines.ts';
-import { lowerPriority } from '../confinement/lower-priority.ts';
-import { readProcessUsage } from '../confinement/process-usage.ts';
+import { lowerPriority, readProcessUsage, boundsReached } from '../confinement/process-usage.ts';
 import type { ProcessUsage } from '../confinement/process-usage.ts';
-import { boundsReached } from '../confinement/watch-usage.ts';
 
 /** The time for a process to load its code. */
 const START_MS = 20_000;

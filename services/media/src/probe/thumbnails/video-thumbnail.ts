@@ -1,6 +1,6 @@
 import { EncodedPacketSink, Input, MP4, QTFF, WEBM } from 'mediabunny';
 import type { InputVideoTrack } from 'mediabunny';
-import { openBoundedSource } from '../containers/bounded-source.ts';
+import { openBoundedSource } from '../containers/probe-container.ts';
 import { openPicture, toSharp } from '../images/pictures.ts';
 import type { ProbeJob, ProbeOutcome } from '../probe.ts';
 import { writeThumbnail } from './picture-thumbnail.ts';

@@ -9,9 +9,7 @@ import { newFairQueue } from '../../probe/pool/fair-queue.ts';
 import { scratchEnvironment } from '../../probe/parsers/parser-command.ts';
 import { createParserFolder } from '../../probe/parsers/parser-folder.ts';
 import type { ParserFolder } from '../../probe/parsers/parser-folder.ts';
-import { lowerPriority } from '../../probe/confinement/lower-priority.ts';
-import { readProcessUsage } from '../../probe/confinement/process-usage.ts';
-import { boundsReached } from '../../probe/confinement/watch-usage.ts';
+import { lowerPriority, readProcessUsage, boundsReached } from '../../probe/confinement/process-usage.ts';
 import { frameCommand } from './frame-command.ts';
 
 /** The maximum number of characters of ffmpeg's error output in the log. */
