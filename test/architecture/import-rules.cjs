@@ -10,10 +10,12 @@ const tests = '\\.test\\.tsx?$|/testing/|^test/';
 const concrete =
   '/src/(store|store/[a-z]+|blobs|rate-counters)/(sql|disk|s3|redis|memory|local)-|/src/channels/adapters/';
 /** The rooms that build the message of a read model where they read it. */
-const readers = '^services/(tasks|billing)/src/(store|operations)/';
+const readers = '^services/(tasks|billing|media)/src/(store|operations)/|^services/media/src/fetch/webhooks/';
 /** The contracts that have read models. The enums of tasks, orders and the queue are members of their messages. */
 const readModels =
-  '^proto/gen/reelgate/(access/v1/(act|service_event)|billing/v1/(account_service|billing_service|hold|money|price|usage_service)' +
+  '^proto/gen/reelgate/(access/v1/(act|service_event)' +
+  '|billing/v1/(account_service|billing_service|call_service|hold|money|price|usage_service)' +
+  '|media/v1/(file_service|media_service|operator_service)' +
   '|tasks/v1/(operator_service|order|activity|batch|job|queue|queue_service|task|webhook|webhook_service))_pb\\.';
 /** The enums of the contracts, and the type of their words. */
 const enumTypes = '^proto/gen/reelgate/(billing|tasks)/|^services/platform/src/rpc/enum-words\\.ts$';

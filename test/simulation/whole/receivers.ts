@@ -65,14 +65,14 @@ export function openReceivers({ scheduler, draws, faults, log, onDelivery }: Rec
       const name = `request ${requests}`;
       const fate = drawFate(name);
       const begun = scheduler.now();
-      const id = headers['webhook-id'] ?? '';
+      const id = headers.find(({ name: one }) => one === 'webhook-id')?.value ?? '';
       const hangs = fate === 'hangs' || fate === 'taken without an answer';
       const answerMs = draws.whole(`receiver ${name} ms`, ANSWER_MS.least, ANSWER_MS.most);
       await wait(answerMs);
       log(`${url} ${fate}: ${id}`);
       if (fate === 'taken' || fate === 'taken without an answer')
         onDelivery({ url, accountId, id, body: Buffer.from(body).toString(), isAnswered: fate === 'taken' });
-      if (hangs) await wait((timeoutMs === 0 ? TIMEOUT_MS : timeoutMs) - answerMs);
+      if (hangs) await wait((Number(timeoutMs) || TIMEOUT_MS) - answerMs);
       return { ...ANSWERS[fate], durationMs: scheduler.now() - begun };
     },
   };

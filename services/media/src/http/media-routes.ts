@@ -29,6 +29,13 @@ const NO_NAME: Refusal = {
   message: 'object is for private bytes only; expected ?private_ms=…&object=prv_…',
 };
 const NO_ACCOUNT: Refusal = { status: 400, code: 'invalid_request', message: 'account is required: ?account=…' };
+const UPLOAD_PATH = /^\/bytes\/uploads(?:\/([A-Za-z0-9_-]{1,64}))?$/;
+const FAMILIES: readonly Family[] = ['image', 'video', 'audio'];
+const NO_ORDER: Refusal = {
+  status: 400,
+  code: 'invalid_request',
+  message: 'account and kind are required: ?account=…&kind=image|video|audio, and bytes must be a number above zero',
+};
 
 export interface RouteDeps {
   readonly bytes: MediaBytes;

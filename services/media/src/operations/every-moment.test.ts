@@ -18,7 +18,9 @@ import { startProbePool } from '../../testing/probe-pool-under-test.ts';
 import { openDiskBlobs } from '../blobs/disk-blobs.ts';
 import { openIncoming } from '../blobs/incoming.ts';
 import type { IncomingFolder, ReceivedFile } from '../blobs/incoming.ts';
-import type { ClientFile } from '../domain/client-file.ts';
+import { VerifyBlobsRequestSchema } from '@reelgate/proto/media/v1/operator_service';
+import { create } from '@bufbuild/protobuf';
+import type { StoredFile } from '@reelgate/proto/media/v1/file_service';
 import type { MediaObject } from '../domain/media-object.ts';
 import { sqlMediaStore } from '../store/sql-media-store.ts';
 import { collectGarbage, removeBytes } from './garbage/collect-garbage.ts';
@@ -114,7 +116,7 @@ const staged = (source: { url: string } | { object: string; declaredType: string
   stageMedia(deps, { ...order, category: 'image', source });
 
 /** Writes a file under one key, as a batch does that may have done it before. */
-async function keepPicture(deps: Living): Promise<ClientFile> {
+async function keepPicture(deps: Living): Promise<StoredFile> {
   const reserved = await reserveFile(deps, {
     accountId: 'demo',
     purpose: 'batch',
@@ -236,7 +238,7 @@ async function expectSound(
   );
   expect(filesIn(machine).filter((key) => !rows.includes(key))).toEqual([]);
   expect(
-    (await verifyBlobs(deps, { after: '', limit: 100, sizesOnly: false }, new AbortController().signal)).faults,
+    (await verifyBlobs(deps, create(VerifyBlobsRequestSchema, { limit: 100 }), new AbortController().signal)).faults,
   ).toEqual([]);
 
   await machine.clock.advance(2 * DAY_MS);

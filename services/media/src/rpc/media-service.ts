@@ -6,7 +6,6 @@ import type {
   StageMediaRequest,
   StagedMediaSchema,
   StoredResultSchema,
-  SendWebhookRequest,
   SendWebhookResponseSchema,
 } from '@reelgate/proto/media/v1/media_service';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -20,9 +19,9 @@ import { removeBytes } from '../operations/garbage/collect-garbage.ts';
 import { removeStaged } from '../operations/staging/remove-staged.ts';
 import type { RemoveDeps } from '../operations/staging/remove-staged.ts';
 import type { StageOrder } from '../operations/staging/stage-media.ts';
-import type { SendWebhook, SentWebhook, WebhookOrder } from '../fetch/webhooks/webhook-sender.ts';
+import type { SendWebhook, SentWebhook } from '../fetch/webhooks/webhook-sender.ts';
 import { parseJsonPointer } from '../domain/json-pointer.ts';
-import type { MediaFacts } from '../domain/media-facts.ts';
+import type { MediaFacts, VideoFacts } from '../domain/media-facts.ts';
 import { findHeadersFault } from '../domain/webhook-headers.ts';
 import { refuse } from '../refusals.ts';
 
@@ -59,7 +58,11 @@ export function mediaServiceBinding({
       await assertFileRoom(accountId, Number(otherBytes));
       return {};
     },
-    sendWebhook: async (request) => toWireSent(await sendWebhook(fromWireWebhook(request))),
+    sendWebhook: async (request) => {
+      const fault = findHeadersFault(request.headers);
+      if (fault !== undefined) throw invalid('headers', fault);
+      return toWireSent(await sendWebhook(request));
+    },
     removeStaged: async ({ accountId, taskId }) => {
       await removeStaged(deps, { accountId, taskId });
       return {};
@@ -110,74 +113,29 @@ function invalid(field: string, message: string): Problem {
   return refuse('invalid_request', { field, message });
 }
 
-function toWireStaged({ id, blob }: MediaObject): WholeMessage<typeof StagedMediaSchema> {
-  const facts = toWireFacts(blob.facts);
-  return {
-    object: id,
-    bytes: BigInt(blob.bytes),
-    ...facts,
-    hasAudio: blob.facts?.family === 'video' && blob.facts.audioCodec !== undefined,
-  };
+function toWireStaged({ id, blob: { bytes, facts } }: MediaObject): WholeMessage<typeof StagedMediaSchema> {
+  const hasAudio = facts?.family === 'video' && facts.audioCodec !== undefined;
+  return { object: id, bytes: BigInt(bytes), ...readFacts(facts), hasAudio };
 }
 
 function toWireResult({ id, blob, expiresAt }: MediaObject): WholeMessage<typeof StoredResultSchema> {
-  return {
-    object: id,
-    bytes: BigInt(blob.bytes),
-    sha256: blob.sha256,
-    expiresAt: timestampFromMs(expiresAt),
-    ...toWireFacts(blob.facts),
-  };
+  const { bytes, sha256, facts } = blob;
+  return { object: id, bytes: BigInt(bytes), sha256, expiresAt: timestampFromMs(expiresAt), ...readFacts(facts) };
 }
 
-interface WireFacts {
-  mediaType: string;
-  width: number;
-  height: number;
-  durationMs: bigint;
-  frameRate: number;
+/** A property that a medium does not have is zero or empty. */
+function readFacts(facts: MediaFacts | undefined) {
+  const known: Partial<Omit<VideoFacts, 'family'>> = facts ?? {};
+  const { mediaType = '', width = 0, height = 0, durationMs = 0, frameRate = 0 } = known;
+  return { mediaType, width, height, durationMs: BigInt(durationMs), frameRate };
 }
 
-function toWireFacts(facts: MediaFacts | undefined): WireFacts {
-  const nothing = { mediaType: '', width: 0, height: 0, durationMs: 0n, frameRate: 0 };
-  if (facts === undefined) return nothing;
-  const { mediaType } = facts;
-  if (facts.family === 'image') return { ...nothing, mediaType, width: facts.width, height: facts.height };
-  if (facts.family === 'audio') return { ...nothing, mediaType, durationMs: BigInt(facts.durationMs) };
+function toWireSent({ status, fault, ...sent }: SentWebhook): WholeMessage<typeof SendWebhookResponseSchema> {
+  const { durationMs, retryAfterMs, answerHead } = sent;
   return {
-    mediaType,
-    width: facts.width,
-    height: facts.height,
-    durationMs: BigInt(facts.durationMs),
-    frameRate: facts.frameRate,
-  };
-}
-
-function fromWireWebhook({ accountId, url, headers, body, timeoutMs }: SendWebhookRequest): WebhookOrder {
-  const fault = findHeadersFault(headers);
-  if (fault !== undefined) throw refuse('invalid_request', { field: 'headers', message: fault });
-  return {
-    accountId,
-    url,
-    headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
-    body,
-    timeoutMs: Number(timeoutMs),
-  };
-}
-
-function toWireSent({
-  status,
-  fault,
-  durationMs,
-  retryAfterMs,
-  answerHead,
-}: SentWebhook): WholeMessage<typeof SendWebhookResponseSchema> {
-  return {
-    statusCode: status,
-    fault: fault ?? '',
+    ...{ statusCode: status, fault: fault ?? '', answerHead: new Uint8Array(answerHead) },
     durationMs: BigInt(Math.round(durationMs)),
     retryAfterMs: BigInt(Math.round(retryAfterMs)),
-    answerHead: new Uint8Array(answerHead),
   };
 }
 

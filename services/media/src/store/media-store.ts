@@ -1,6 +1,7 @@
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
+import type { FilePurpose as WirePurpose, ListFilesRequest, StoredFile } from '@reelgate/proto/media/v1/file_service';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { Blob, MediaObject, Picture, Purpose } from '../domain/media-object.ts';
-import type { ClientFile, FilePurpose } from '../domain/client-file.ts';
 
 export interface NewBlob {
   readonly sha256: string;
@@ -145,6 +146,9 @@ export const NO_RESULTS: ResultCount = { after: '', bytes: 0, expiring: 0, isWho
 /** Counts the next page of objects. `soon`: results that expire until then expire soon. */
 export type CountResults = (count: ResultCount, soon: number) => Promise<ResultCount>;
 
+/** `batch`: the input of a batch, which a client uploads. `batch_output`: its results or errors, which it writes. */
+export type FilePurpose = EnumWord<typeof WirePurpose>;
+
 /** A file that is counted before its bytes come. */
 export interface FileReservation {
   readonly id: string;
@@ -165,7 +169,7 @@ export interface FileBounds {
 
 export type ReserveResult =
   | { readonly kind: 'reserved'; readonly reservation: FileReservation }
-  | { readonly kind: 'exists'; readonly file: ClientFile }
+  | { readonly kind: 'exists'; readonly file: StoredFile }
   | { readonly kind: 'full' };
 
 export interface FileDescription {
@@ -173,16 +177,6 @@ export interface FileDescription {
   readonly filename: string;
   /** Counts from the reservation, which is when the file is created. */
   readonly lifetimeMs: number;
-}
-
-export interface FilePage {
-  readonly accountId: string;
-  /** Undefined for every purpose. */
-  readonly purpose: FilePurpose | undefined;
-  readonly limit: number;
-  /** The last file of the page before. It may be gone. */
-  readonly after: string | undefined;
-  readonly isAscending: boolean;
 }
 
 /** The files of clients. A reservation becomes a file in one transaction with the claim to its bytes. */
@@ -199,9 +193,9 @@ export interface FileStore {
   /** Moves the end of a reservation. A file keeps its end. */
   renewReservation(id: string, expiresAt: number): Promise<void>;
   /** Returns undefined if there is no such reservation, or its bytes have not arrived. */
-  commitFile(accountId: string, id: string, description: FileDescription, now: number): Promise<ClientFile | undefined>;
-  findFile(accountId: string, id: string, now: number): Promise<ClientFile | undefined>;
-  listFiles(page: FilePage, now: number): Promise<readonly ClientFile[]>;
+  commitFile(accountId: string, id: string, description: FileDescription, now: number): Promise<StoredFile | undefined>;
+  findFile(accountId: string, id: string, now: number): Promise<StoredFile | undefined>;
+  listFiles(page: ListFilesRequest, now: number): Promise<readonly StoredFile[]>;
   /**
    * Removes a file or a reservation with its claim. `key` is the key of the bytes if they are garbage now. `removed`
    * tells a file from a reservation.

@@ -1,9 +1,13 @@
 import { fileURLToPath } from 'node:url';
+import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { expect, test } from '@jest/globals';
 import { migrate } from '@reelgate/platform/sql/migrate';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
-import type { FilePage, FileReservation, MediaStore } from './media-store.ts';
+import { FilePurpose, ListFilesRequestSchema, StoredFileSchema } from '@reelgate/proto/media/v1/file_service';
+import type { FileReservation, MediaStore } from './media-store.ts';
 import { sqlMediaStore } from './sql-media-store.ts';
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
@@ -50,22 +54,24 @@ describeOnEngines(
       expect(await store.commitFile('other', 'file_1', described, NOW)).toBeUndefined();
       const file = await store.commitFile('demo', 'file_1', described, NOW);
 
-      expect(file).toEqual({
-        id: 'file_1',
-        accountId: 'demo',
-        purpose: 'batch',
-        bytes: 7,
-        createdAt: NOW,
-        tokenId: 'token_1',
-        filename: 'orders.jsonl',
-        expiresAt: NOW + DAY_MS,
-      });
+      expect(file).toEqual(
+        create(StoredFileSchema, {
+          id: 'file_1',
+          accountId: 'demo',
+          purpose: FilePurpose.BATCH,
+          bytes: 7n,
+          createdAt: timestampFromMs(NOW),
+          tokenId: 'token_1',
+          filename: 'orders.jsonl',
+          expiresAt: timestampFromMs(NOW + DAY_MS),
+        }),
+      );
       expect(await store.commitFile('demo', 'file_1', { ...described, filename: 'other' }, NOW)).toEqual(file);
       expect(await store.findFile('demo', 'file_1', NOW)).toEqual(file);
       expect(await store.findFile('other', 'file_1', NOW)).toBeUndefined();
       expect(await store.findReservation('demo', 'file_1', NOW)).toBeUndefined();
       await store.renewReservation('file_1', NOW);
-      expect((await store.findFile('demo', 'file_1', NOW))?.expiresAt).toBe(NOW + DAY_MS);
+      expect(timestampMs((await store.findFile('demo', 'file_1', NOW))!.expiresAt!)).toBe(NOW + DAY_MS);
       // the bytes are kept as long as the file
       expect((await store.find('file_1'))?.expiresAt).toBe(NOW + DAY_MS);
       expect(await store.takeGarbage(NOW + DAY_MS / 2, 10)).toEqual([]);
@@ -128,16 +134,17 @@ describeOnEngines(
         await keep(store, `file_${n}`, n === '2' ? { purpose: 'batch_output' } : {});
       await keep(store, 'file_9', { accountId: 'other' });
       await store.reserveFile(aReservation('file_5'), NOW, undefined);
-      const page = { accountId: 'demo', purpose: undefined, limit: 2, after: undefined, isAscending: false };
-      const list = async (over: Partial<FilePage>) =>
-        (await store.listFiles({ ...page, ...over }, NOW)).map(({ id }) => id);
+      const list = async (over: MessageInitShape<typeof ListFilesRequestSchema>) => {
+        const page = create(ListFilesRequestSchema, { accountId: 'demo', limit: 2, ...over });
+        return (await store.listFiles(page, NOW)).map(({ id }) => id);
+      };
 
       expect(await list({})).toEqual(['file_4', 'file_3']);
       await store.removeFile('demo', 'file_3', NOW);
       expect(await list({ after: 'file_3' })).toEqual(['file_2', 'file_1']);
-      expect(await list({ isAscending: true })).toEqual(['file_1', 'file_2']);
-      expect(await list({ isAscending: true, after: 'file_1', limit: 9 })).toEqual(['file_2', 'file_4']);
-      expect(await list({ purpose: 'batch', limit: 9 })).toEqual(['file_4', 'file_1']);
+      expect(await list({ ascending: true })).toEqual(['file_1', 'file_2']);
+      expect(await list({ ascending: true, after: 'file_1', limit: 9 })).toEqual(['file_2', 'file_4']);
+      expect(await list({ purpose: FilePurpose.BATCH, limit: 9 })).toEqual(['file_4', 'file_1']);
     });
 
     test('a removal frees the bytes that no other file has, and only the owner can remove', async () => {

@@ -1,8 +1,15 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { buildInsert } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlInteger, SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
-import type { ClientFile, FilePurpose } from '../domain/client-file.ts';
-import type { FileReservation, FileStore, ReserveResult, UploadStore } from './media-store.ts';
+import { FilePurpose as WirePurpose, StoredFileSchema } from '@reelgate/proto/media/v1/file_service';
+import type { StoredFile } from '@reelgate/proto/media/v1/file_service';
+import type { FilePurpose, FileReservation, FileStore, ReserveResult, UploadStore } from './media-store.ts';
 import { LOCK_CONTENT, SETTLE, freeContent } from './sql-removals.ts';
+
+const PURPOSES = deriveValues(WirePurpose);
+const PURPOSE_WORDS = deriveWords(WirePurpose);
 
 interface FileRow extends SqlRow {
   readonly id: string;
@@ -10,7 +17,7 @@ interface FileRow extends SqlRow {
   readonly file_key: string | null;
   readonly token_id: string;
   readonly filename: string;
-  readonly purpose: string;
+  readonly purpose: FilePurpose;
   readonly bytes: SqlInteger;
   readonly committed: SqlInteger;
   readonly created_at: SqlInteger;
@@ -64,7 +71,7 @@ export function sqlFiles(sql: Sql): FileStore {
     countFiles: (accountId, now) => countFiles(sql.read, accountId, now),
     findReservation: async (accountId, id, now) => {
       const [row] = await sql.read<FileRow>(FIND, [id, accountId, now]);
-      return row === undefined || isCommitted(row) ? undefined : fromReservationRow(row);
+      return row === undefined || isCommitted(row) ? undefined : readReservation(row);
     },
     renewReservation: async (id, expiresAt) => {
       await sql.write(RENEW, [id, expiresAt]);
@@ -76,26 +83,26 @@ export function sqlFiles(sql: Sql): FileStore {
         // the row of the content is always locked before its objects, so transactions do not deadlock
         await query(LOCK_CONTENT, [content.sha256]);
         const [row] = await query<FileRow>(FIND, [id, accountId, now]);
-        if (row === undefined || isCommitted(row)) return row && fromFileRow(row);
+        if (row === undefined || isCommitted(row)) return row && readFile(row);
         const expiresAt = Number(row.created_at) + lifetimeMs;
         if ((await query(KEEP_OBJECT, [id, expiresAt])).length === 0) return undefined;
         await query(COMMIT, [id, tokenId, filename, expiresAt, content.sha256]);
         await query(SETTLE, [content.sha256, now]);
         const [file] = await query<FileRow>(FIND, [id, accountId, now]);
-        return file && fromFileRow(file);
+        return file && readFile(file);
       }),
     findFile: async (accountId, id, now) => {
       const [row] = await sql.read<FileRow>(FIND, [id, accountId, now]);
-      return row !== undefined && isCommitted(row) ? fromFileRow(row) : undefined;
+      return row !== undefined && isCommitted(row) ? readFile(row) : undefined;
     },
-    listFiles: async ({ accountId, purpose, limit, after, isAscending }, now) => {
-      const [beyond, direction] = isAscending ? ['>', 'ASC'] : ['<', 'DESC'];
+    listFiles: async ({ accountId, purpose, limit, after, ascending }, now) => {
+      const [beyond, direction] = ascending ? ['>', 'ASC'] : ['<', 'DESC'];
       const rows = await sql.read<FileRow>(
         `SELECT ${LISTED} FROM files WHERE account_id = $1 AND committed = 1 AND expires_at > $2
           AND ($3 = '' OR purpose = $3) AND ($4 = '' OR id ${beyond} $4) ORDER BY id ${direction} LIMIT $5`,
-        [accountId, now, purpose ?? '', after ?? '', limit],
+        [accountId, now, PURPOSE_WORDS[purpose] ?? '', after, limit],
       );
-      return rows.map(fromFileRow);
+      return rows.map(readFile);
     },
     removeFile: (accountId, id, now) =>
       sql.transaction(async (query) => {
@@ -128,9 +135,9 @@ async function findByKey(
     await query(FORGET_KEY, [accountId, key]);
     return undefined;
   }
-  if (isCommitted(row)) return { kind: 'exists', file: fromFileRow(row) };
+  if (isCommitted(row)) return { kind: 'exists', file: readFile(row) };
   await query(CONTINUE, [row.id, expiresAt, bytes]);
-  return { kind: 'reserved', reservation: { ...fromReservationRow(row), bytes, expiresAt } };
+  return { kind: 'reserved', reservation: { ...readReservation(row), bytes, expiresAt } };
 }
 
 const isCommitted = (row: FileRow): boolean => Number(row.committed) === 1;
@@ -150,22 +157,22 @@ function toRow({ id, accountId, key, purpose, bytes, expiresAt }: FileReservatio
   };
 }
 
-function fromReservationRow(row: FileRow): FileReservation {
-  const { id, accountId, purpose, bytes, expiresAt } = fromFileRow(row);
-  return { id, accountId, purpose, bytes, expiresAt, key: row.file_key ?? undefined };
+function readReservation(row: FileRow): FileReservation {
+  const { id, account_id: accountId, purpose, file_key: key, bytes, expires_at: expiresAt } = row;
+  return { id, accountId, purpose, bytes: Number(bytes), key: key ?? undefined, expiresAt: Number(expiresAt) };
 }
 
-function fromFileRow(row: FileRow): ClientFile {
-  return {
+function readFile(row: FileRow): StoredFile {
+  return toMessage(StoredFileSchema, {
     id: row.id,
     accountId: row.account_id,
     tokenId: row.token_id,
     filename: row.filename,
-    purpose: row.purpose as FilePurpose,
-    bytes: Number(row.bytes),
-    createdAt: Number(row.created_at),
-    expiresAt: Number(row.expires_at),
-  };
+    purpose: PURPOSES[row.purpose],
+    bytes: BigInt(row.bytes),
+    createdAt: timestampFromMs(Number(row.created_at)),
+    expiresAt: timestampFromMs(Number(row.expires_at)),
+  });
 }
 
 interface UploadRow extends SqlRow {
@@ -175,12 +182,12 @@ interface UploadRow extends SqlRow {
 }
 
 /** The inline bytes of an account: stored ones and expected ones. */
-const IN_USE = `SELECT
+const UPLOADS_IN_USE = `SELECT
   (SELECT COALESCE(SUM(b.bytes), 0) FROM objects o JOIN blobs b ON b.sha256 = o.sha256
     WHERE o.account_id = $1 AND o.purpose = 'inline' AND o.expires_at > $2)
   + (SELECT COALESCE(SUM(u.bytes), 0) FROM uploads u WHERE u.account_id = $1 AND u.expires_at > $2) AS bytes`;
-const INSERT = 'INSERT INTO uploads (id, account_id, bytes, expires_at) VALUES ($1, $2, $3, $4)';
-const FIND = 'SELECT account_id, bytes, expires_at FROM uploads WHERE id = $1 AND expires_at > $2';
+const INSERT_UPLOAD = 'INSERT INTO uploads (id, account_id, bytes, expires_at) VALUES ($1, $2, $3, $4)';
+const FIND_UPLOAD = 'SELECT account_id, bytes, expires_at FROM uploads WHERE id = $1 AND expires_at > $2';
 /** Uploads of one account wait for each other at this row, so that each counts the earlier ones. */
 const LOCK_UPLOADER =
   'INSERT INTO uploaders (account_id) VALUES ($1) ON CONFLICT (account_id) DO UPDATE SET account_id = $1';
@@ -190,13 +197,13 @@ export function sqlUploads(sql: Sql): UploadStore {
     beginUpload: ({ id, accountId, bytes, expiresAt }, now, bytesMax) =>
       sql.transaction(async (query) => {
         await query(LOCK_UPLOADER, [accountId]);
-        const [used] = await query<{ bytes: SqlInteger }>(IN_USE, [accountId, now]);
+        const [used] = await query<{ bytes: SqlInteger }>(UPLOADS_IN_USE, [accountId, now]);
         if (Number(used?.bytes ?? 0) + bytes > bytesMax) return false;
-        await query(INSERT, [id, accountId, bytes, expiresAt]);
+        await query(INSERT_UPLOAD, [id, accountId, bytes, expiresAt]);
         return true;
       }),
     findUpload: async (id, now) => {
-      const [row] = await sql.read<UploadRow>(FIND, [id, now]);
+      const [row] = await sql.read<UploadRow>(FIND_UPLOAD, [id, now]);
       if (row === undefined) return undefined;
       return { id, accountId: row.account_id, bytes: Number(row.bytes), expiresAt: Number(row.expires_at) };
     },

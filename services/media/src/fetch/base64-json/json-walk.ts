@@ -111,7 +111,7 @@ export function newJsonWalk(pointer: JsonPointer, onByte: (byte: number) => void
   };
 }
 
-const [QUOTE, BACKSLASH, LETTER_U, SPACE, LAST_ASCII] = [0x22, 0x5c, 0x75, 0x20, 0x7f];
+const [BACKSLASH, LETTER_U, SPACE, LAST_ASCII] = [0x5c, 0x75, 0x20, 0x7f];
 const HEX_DIGITS = 4;
 /** The byte of each short escape, by its letter. */
 const ESCAPES: ReadonlyMap<number, number> = new Map(

@@ -1,3 +1,5 @@
+import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -16,8 +18,10 @@ import { answer, floods, startRawOrigin } from '../../../testing/raw-origin.ts';
 import type { Raw, RawOrigin } from '../../../testing/raw-origin.ts';
 import { IDLE_MS } from '../requests/kept-connections.ts';
 import { ACCOUNT_SENDS_MAX } from './send-permits.ts';
+import { SendWebhookRequestSchema } from '@reelgate/proto/media/v1/media_service';
+import type { SendWebhookRequest } from '@reelgate/proto/media/v1/media_service';
 import { newWebhookSender } from './webhook-sender.ts';
-import type { SendWebhook, SentWebhook, WebhookOrder, WebhookSenderOptions } from './webhook-sender.ts';
+import type { SendWebhook, SentWebhook, WebhookSenderOptions } from './webhook-sender.ts';
 
 const pem = (name: string): Buffer =>
   readFileSync(new URL(`../../../testing/fixtures/tls/${name}.pem`, import.meta.url));
@@ -44,15 +48,19 @@ const senderOf = (over: Partial<WebhookSenderOptions> = {}): SendWebhook =>
       ...over,
     },
   );
-const orderOf = (url: string, over: Partial<WebhookOrder> = {}): WebhookOrder => ({
-  accountId: 'one',
-  url,
-  headers: { 'content-type': 'application/json', 'webhook-id': 'evt_1' },
-  body: Buffer.from('{"a":1}'),
-  timeoutMs: 0,
-  ...over,
-});
-const sent = (url: string, over: Partial<WebhookOrder> = {}): Promise<SentWebhook> => send(orderOf(url, over));
+const orderOf = (url: string, over: MessageInitShape<typeof SendWebhookRequestSchema> = {}): SendWebhookRequest =>
+  create(SendWebhookRequestSchema, {
+    accountId: 'one',
+    url,
+    headers: [
+      { name: 'content-type', value: 'application/json' },
+      { name: 'webhook-id', value: 'evt_1' },
+    ],
+    body: Buffer.from('{"a":1}'),
+    ...over,
+  });
+const sent = (url: string, over: MessageInitShape<typeof SendWebhookRequestSchema> = {}): Promise<SentWebhook> =>
+  send(orderOf(url, over));
 const named = (url: string, name: string): string => url.replace('127.0.0.1', name);
 const started = async (options: Parameters<typeof startRawOrigin>[0]): Promise<RawOrigin> => {
   const server = await startRawOrigin(options);
@@ -301,7 +309,7 @@ describe('a receiver is given up after the time of the exchange', () => {
     const outcome = await outlasted(
       sent(
         raw.url(() => undefined),
-        { timeoutMs: 700 },
+        { timeoutMs: 700n },
       ),
       connected(),
     );

@@ -3,6 +3,7 @@ import type { HostPort } from '@reelgate/platform/config/units';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { readRetryAfterMs } from '@reelgate/platform/limits/read-asked-wait';
+import type { SendWebhookRequest } from '@reelgate/proto/media/v1/media_service';
 import { toHostKey } from '../addresses/fetch-target.ts';
 import { FetchFault, HandshakeFault } from '../../domain/fetch-fault.ts';
 import { isClosedByOrigin } from '../requests/fetch-connections.ts';
@@ -35,16 +36,6 @@ const RETRY_AFTER_MS_MAX = 86_400_000;
  */
 const KEPT = { total: 512, perKey: 32 };
 
-export interface WebhookOrder {
-  readonly accountId: string;
-  readonly url: string;
-  /** Without the headers that belong to the connection or to this service. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
-  /** For the whole exchange; 0: `TIMEOUT_MS`. */
-  readonly timeoutMs: number;
-}
-
 export interface SentWebhook {
   /** 0 if there was no answer. */
   readonly status: number;
@@ -57,7 +48,7 @@ export interface SentWebhook {
 }
 
 /** Posts a body to a URL of a client. A receiver that cannot be reached is an answer, not an error. */
-export type SendWebhook = (order: WebhookOrder) => Promise<SentWebhook>;
+export type SendWebhook = (order: SendWebhookRequest) => Promise<SentWebhook>;
 
 export interface WebhookSenderOptions {
   readonly allow: readonly HostPort[];
@@ -118,7 +109,7 @@ export function newWebhookSender(
   };
 }
 
-async function send(sender: Sender, order: WebhookOrder, startedAt: number): Promise<Outcome> {
+async function send(sender: Sender, order: SendWebhookRequest, startedAt: number): Promise<Outcome> {
   const receiver = findReceiver(sender.judge, order.url);
   if (receiver === undefined) return toFailure('address_refused');
   const host = receiver.isException ? undefined : toHostKey(receiver.url);
@@ -147,7 +138,7 @@ function findReceiver(judge: JudgeReceiver, url: string): Receiver | undefined {
 /** Runs an exchange over a kept connection of the same account, or over a new one. */
 async function exchange(
   { clock, options, kept, watch }: Sender,
-  order: WebhookOrder,
+  order: SendWebhookRequest,
   { receiver: { url, policy }, startedAt }: { readonly receiver: Receiver; readonly startedAt: number },
 ): Promise<ReceivedAnswer> {
   const { dnsServers, headerBytesMax, dnsMs } = options;
@@ -158,7 +149,7 @@ async function exchange(
   const ending = new AbortController();
   connection.use(newConnectionUser(dnsMs, ending.signal));
   const leave = watch.add({
-    endsAt: startedAt + (order.timeoutMs === 0 ? TIMEOUT_MS : order.timeoutMs),
+    endsAt: startedAt + (Number(order.timeoutMs) || TIMEOUT_MS),
     bytes: () => connection.bytes(),
     end: (fault) => {
       ending.abort(fault);
@@ -177,13 +168,17 @@ async function exchange(
  */
 async function post(
   connection: OriginConnection,
-  { headers, body }: WebhookOrder,
+  { headers, body }: SendWebhookRequest,
   { url, signal }: { readonly url: URL; readonly signal: AbortSignal },
 ): Promise<ReceivedAnswer> {
   const request = {
     path: url.pathname + url.search,
     method: 'POST',
-    headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': USER_AGENT },
+    headers: {
+      ...Object.fromEntries(headers.map(({ name, value }) => [name, value])),
+      'accept-encoding': 'identity',
+      'user-agent': USER_AGENT,
+    },
     body,
   } as const;
   const wasOpen = connection.isOpen;

@@ -4,7 +4,7 @@ import type { NewId, Random } from '@reelgate/platform/ids';
 import type { BlobStore } from '../../blobs/blob-store.ts';
 import type { ReceivedFile } from '../../blobs/incoming.ts';
 import type { Blob, MediaObject, Purpose } from '../../domain/media-object.ts';
-import type { MediaStore, StoredUnder } from '../../store/media-store.ts';
+import type { MediaStore, NewObject } from '../../store/media-store.ts';
 import { mediaBusy } from '../media-refusals.ts';
 import { removeBytes } from '../garbage/collect-garbage.ts';
 import type { MediaFacts } from '../../domain/media-facts.ts';
@@ -92,17 +92,9 @@ export interface ClaimDeps {
   readonly random: Random;
 }
 
-export interface Claim {
-  readonly accountId: string;
-  readonly taskId: string;
-  readonly purpose: Purpose;
-  readonly reference: string;
-  readonly blob: StoredUnder;
+export interface Claim extends Omit<NewObject, 'id' | 'createdAt' | 'expiresAt'> {
   readonly facts: MediaFacts | undefined;
   readonly lifetimeMs: number;
-  /** The pin and the reservation that the claim replaces. */
-  readonly pin?: string | undefined;
-  readonly upload?: string | undefined;
   /** The name that the caller chose, by default an id that cannot be guessed. */
   readonly id?: string | undefined;
 }

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
+import { BlobFaultSchema, VerifyBlobsResponseSchema } from '@reelgate/proto/media/v1/operator_service';
+import type { BlobFault, VerifyBlobsRequest, VerifyBlobsResponse } from '@reelgate/proto/media/v1/operator_service';
 import type { BlobStore } from '../../blobs/blob-store.ts';
 import type { Blob } from '../../domain/media-object.ts';
 import type { Claimant, MediaStore } from '../../store/media-store.ts';
 
-export const PAGE_MAX = 500;
+const PAGE_MAX = 500;
 /** The bytes of one call, so that a call ends in time. The blob that exceeds them is read to its end. */
 const PAGE_BYTES_MAX = 512 * 1024 * 1024;
 const CLAIMANTS_SHOWN = 20;
@@ -13,31 +16,9 @@ export interface VerifyDeps {
   readonly blobs: BlobStore;
 }
 
-export interface VerifyOrder {
-  /** The storage key after which the page begins, empty for the first page. */
-  readonly after: string;
-  readonly limit: number;
-  readonly sizesOnly: boolean;
-}
-
-export type BlobFaultKind = 'missing' | 'size' | 'content';
-
 interface FoundFault {
-  readonly fault: BlobFaultKind;
+  readonly fault: 'missing' | 'size' | 'content';
   readonly foundBytes: number;
-}
-
-export interface BlobFault extends FoundFault {
-  readonly blob: Blob;
-  readonly claimants: readonly Claimant[];
-}
-
-export interface VerifyResult {
-  readonly checked: number;
-  readonly bytes: number;
-  readonly faults: readonly BlobFault[];
-  /** Undefined on the last page. */
-  readonly next: string | undefined;
 }
 
 /**
@@ -45,10 +26,11 @@ export interface VerifyResult {
  */
 export async function verifyBlobs(
   deps: VerifyDeps,
-  { after, limit, sizesOnly }: VerifyOrder,
+  { after, limit, sizesOnly }: VerifyBlobsRequest,
   signal: AbortSignal,
-): Promise<VerifyResult> {
-  const page = await deps.store.claimedBlobs(after, Math.min(limit, PAGE_MAX));
+): Promise<VerifyBlobsResponse> {
+  const most = limit === 0 ? PAGE_MAX : Math.min(limit, PAGE_MAX);
+  const page = await deps.store.claimedBlobs(after, most);
   const faults: BlobFault[] = [];
   let checked = 0;
   let bytes = 0;
@@ -57,13 +39,26 @@ export async function verifyBlobs(
     const wrong = await findBlobFault(deps.blobs, blob, sizesOnly);
     const claimants = wrong === undefined ? [] : await deps.store.claimants(blob, CLAIMANTS_SHOWN);
     // an object that ended in the meantime is not missing, even if the same content is stored under another key
-    if (wrong !== undefined && claimants.length > 0) faults.push({ blob, claimants, ...wrong });
+    if (wrong !== undefined && claimants.length > 0) faults.push(buildFault(blob, wrong, claimants));
     checked += 1;
     bytes += blob.bytes;
     if (!sizesOnly && bytes > PAGE_BYTES_MAX) break;
   }
-  const isAll = checked === page.length && page.length < Math.min(limit, PAGE_MAX);
-  return { checked, bytes, faults, next: isAll ? undefined : page[checked - 1]?.key };
+  const isAll = checked === page.length && page.length < most;
+  const next = isAll ? '' : (page[checked - 1]?.key ?? '');
+  return toMessage(VerifyBlobsResponseSchema, { checked, bytes: BigInt(bytes), faults, next });
+}
+
+function buildFault(
+  { sha256, bytes }: Blob,
+  { fault, foundBytes }: FoundFault,
+  claimants: readonly Claimant[],
+): BlobFault {
+  return toMessage(BlobFaultSchema, {
+    ...{ sha256, fault, bytes: BigInt(bytes), foundBytes: BigInt(foundBytes) },
+    objects: claimants.map(({ id }) => id),
+    taskIds: [...new Set(claimants.map(({ taskId }) => taskId))].filter((taskId) => taskId !== ''),
+  });
 }
 
 async function findBlobFault(

@@ -2,10 +2,11 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Problem } from '@reelgate/platform/problem';
-import { cleanFilename } from '../../domain/client-file.ts';
-import type { ClientFile, FilePurpose } from '../../domain/client-file.ts';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
+import { ListFilesResponseSchema } from '@reelgate/proto/media/v1/file_service';
+import type { ListFilesRequest, ListFilesResponse, StoredFile } from '@reelgate/proto/media/v1/file_service';
 import { formatBytes } from '../../domain/media-rules.ts';
-import type { FilePage, FileReservation, FileStore } from '../../store/media-store.ts';
+import type { FilePurpose, FileReservation, FileStore } from '../../store/media-store.ts';
 import { receiveBytes } from '../bytes/put-bytes.ts';
 import type { ReceiveDeps } from '../bytes/put-bytes.ts';
 import { keepReserved } from '../bytes/reserve-bytes.ts';
@@ -21,6 +22,7 @@ const RESERVED_MS = 60_000;
 const UNCOMMITTED_MS = 3_600_000;
 /** The maximum number of bytes that a batch writes into one file: 50,000 lines of 10 KiB. */
 const OUTPUT_BYTES_MAX = 512 * 1024 * 1024;
+const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}]/gu;
 
 export interface FileDeps {
   readonly store: FileStore;
@@ -40,7 +42,7 @@ export interface FileOrder {
 
 export type ReservedFile =
   | { readonly kind: 'reserved'; readonly id: string; readonly bytesMax: number }
-  | { readonly kind: 'exists'; readonly file: ClientFile };
+  | { readonly kind: 'exists'; readonly file: StoredFile };
 
 /** Counts a file before its first byte. Refuses an account that has as many files or bytes as it may have. */
 export async function reserveFile(
@@ -120,7 +122,7 @@ export async function commitFile(
     readonly filename: string;
     readonly lifetimeMs: number | undefined;
   },
-): Promise<ClientFile> {
+): Promise<StoredFile> {
   const description = {
     tokenId,
     filename: cleanFilename(filename),
@@ -131,18 +133,21 @@ export async function commitFile(
   return file;
 }
 
-export async function getFile({ store, clock }: FileDeps, accountId: string, id: string): Promise<ClientFile> {
+/** A name as it is stored: without characters that a page or a terminal would obey, and never empty. */
+function cleanFilename(name: string): string {
+  const clean = name.toWellFormed().replace(CONTROL_CHARACTERS, '').trim();
+  return clean === '' ? 'file' : clean;
+}
+
+export async function getFile({ store, clock }: FileDeps, accountId: string, id: string): Promise<StoredFile> {
   const file = await store.findFile(accountId, id, clock.now());
   if (file === undefined) throw unknownFile();
   return file;
 }
 
-export async function listFiles(
-  { store, clock }: FileDeps,
-  page: FilePage,
-): Promise<{ readonly files: readonly ClientFile[]; readonly hasMore: boolean }> {
+export async function listFiles({ store, clock }: FileDeps, page: ListFilesRequest): Promise<ListFilesResponse> {
   const found = await store.listFiles({ ...page, limit: page.limit + 1 }, clock.now());
-  return { files: found.slice(0, page.limit), hasMore: found.length > page.limit };
+  return toMessage(ListFilesResponseSchema, { files: found.slice(0, page.limit), hasMore: found.length > page.limit });
 }
 
 /** Removes a file or a reservation with its bytes. Returns false if there was no file. */

@@ -21,6 +21,8 @@ import { isKept } from '../../domain/media-object.ts';
 import { sqlMediaStore } from '../../store/sql-media-store.ts';
 import { collectGarbage, removeBytes } from './collect-garbage.ts';
 import { putBytes } from '../bytes/put-bytes.ts';
+import { create } from '@bufbuild/protobuf';
+import { VerifyBlobsRequestSchema } from '@reelgate/proto/media/v1/operator_service';
 import { verifyBlobs } from '../blobs/verify-blobs.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../migrations', import.meta.url));
@@ -122,7 +124,7 @@ function suite(
         const before = clock.now();
         const { faults } = await verifyBlobs(
           deps,
-          { after: '', limit: 100, sizesOnly: false },
+          create(VerifyBlobsRequestSchema, { limit: 100 }),
           new AbortController().signal,
         );
         // objects that ended during the verification may be missing

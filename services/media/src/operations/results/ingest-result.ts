@@ -32,21 +32,25 @@ export interface IngestDeps extends KeepFileDeps, ClaimDeps {
   readonly results: { readonly lifetimeMs: number };
 }
 
-export interface IngestOrder {
+/** A file of a task that is fetched from its upstream. */
+interface FetchOrder {
   readonly accountId: string;
   readonly taskId: string;
   readonly url: string;
+  /** The span of the first call for it, undefined if it is not recorded. */
+  readonly span?: Span | undefined;
+}
+
+export interface IngestOrder extends FetchOrder {
   /** The credential for the origin of the address. It is never stored and never logged. */
   readonly credential?: Credential | undefined;
   /** The place of the Base64 string that holds the video, if the answer is JSON. */
   readonly base64At?: JsonPointer | undefined;
   /** The address of the picture of the last frame, if it is kept too. */
   readonly lastFrameUrl?: string | undefined;
-  /** The span of the first call for it, undefined if it is not recorded. */
-  readonly span?: Span | undefined;
 }
 
-interface PictureOrder extends Pick<IngestOrder, 'accountId' | 'taskId' | 'url' | 'span'> {
+interface PictureOrder extends FetchOrder {
   readonly pictureBytesMax: number;
 }
 
