@@ -1,22 +1,9 @@
 import { formatAmount } from './money.ts';
 import type { Nanos } from './money.ts';
 
-/** Of the ids of acts. */
-export const ACT_PREFIX = 'act';
-
 /** An act of an operator, or of a token on another token of its account. */
-export interface Act {
-  readonly id: string;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly actor: string;
-  readonly action: 'account_credited' | 'token_created' | 'token_revoked' | 'token_limits_changed' | 'ledger_verified';
-  /** The id of the account or token; of the whole ledger: `ledger`. */
-  readonly subject: string;
-  /** Empty if no reason was given. */
-  readonly reason: string;
-  readonly detail: ActDetail;
-}
+export type Action =
+  'account_credited' | 'token_created' | 'token_revoked' | 'token_limits_changed' | 'ledger_verified';
 
 /** An undefined value is left out. */
 export interface ActDetail {

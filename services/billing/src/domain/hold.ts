@@ -26,38 +26,36 @@ export interface Hold extends Payer {
   readonly placedAt: number;
 }
 
-/** The usage as the upstream reports it, undefined if it reports no usage. */
-export interface ReportedUsage {
-  /** Input and output together. */
-  readonly seconds: bigint | undefined;
-  readonly inputTokens: bigint | undefined;
-  readonly outputTokens: bigint | undefined;
-  /** The part of the input tokens that the upstream read from its cache. */
-  readonly cachedInputTokens?: bigint | undefined;
-  readonly images?: bigint | undefined;
-  readonly characters?: bigint | undefined;
-  readonly parts?: TokenParts | undefined;
-  readonly searches?: bigint | undefined;
-}
+/**
+ * The counts that an upstream can report. The seconds are of input and output together, and the cached tokens are a part
+ * of the input tokens.
+ */
+export const REPORTED_COUNTS = [
+  'seconds',
+  'inputTokens',
+  'outputTokens',
+  'cachedInputTokens',
+  'images',
+  'characters',
+  'searches',
+] as const;
+export type ReportedCount = (typeof REPORTED_COUNTS)[number];
 
-export const NOTHING_REPORTED: ReportedUsage = {
-  seconds: undefined,
-  inputTokens: undefined,
-  outputTokens: undefined,
+/** The usage as the upstream reports it. A count is undefined if the upstream does not report it. */
+export type ReportedUsage = { readonly [name in ReportedCount]?: bigint | undefined } & {
+  readonly parts?: TokenParts | undefined;
 };
+
+export const NOTHING_REPORTED: ReportedUsage = {};
 
 /** The source of a charge. */
 export type ChargeBasis = 'usage' | 'estimate' | 'hold';
 
-/** The money of an end, or of a deferral. */
-export interface SettledAmount {
+/** The end of a hold, or its deferral until an operator decides. */
+export interface Settlement {
   /** The charge; zero if released or deferred. */
   readonly amount: Nanos;
   readonly basis: ChargeBasis | 'released' | 'deferred';
-}
-
-/** The end of a hold, or its deferral until an operator decides. */
-export interface Settlement extends SettledAmount {
   readonly at: number;
 }
 

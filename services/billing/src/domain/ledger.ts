@@ -26,12 +26,6 @@ export interface FinancialEvent {
   readonly postings: readonly Posting[];
 }
 
-/** One posting as it was written. */
-export interface LedgerLine extends Posting {
-  readonly eventKey: string;
-  readonly at: number;
-}
-
 export interface Credit {
   readonly key: string;
   readonly accountId: string;

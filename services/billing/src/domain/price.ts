@@ -16,8 +16,8 @@ export interface PriceFacts {
   readonly inputVideoSeconds: bigint;
   readonly images: bigint;
   readonly inputTokens: bigint;
-  /** The part of the input tokens that was read from a cache. */
-  readonly cachedInputTokens: bigint;
+  /** The part of the input tokens that was read from a cache; zero by default. Only an upstream reports it. */
+  readonly cachedInputTokens?: bigint | undefined;
   readonly outputTokens: bigint;
   /** Is not set if the upstream reports no parts. */
   readonly parts?: TokenParts | undefined;

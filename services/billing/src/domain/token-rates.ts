@@ -40,7 +40,7 @@ export type TokenParts = Readonly<Partial<Record<TokenPart, bigint>>>;
 
 export interface CountedTokens {
   readonly inputTokens: bigint;
-  readonly cachedInputTokens: bigint;
+  readonly cachedInputTokens?: bigint | undefined;
   readonly outputTokens: bigint;
   readonly parts?: TokenParts | undefined;
 }

@@ -32,7 +32,6 @@ const SHORTEST_ORDER: PriceFacts = {
   inputVideoSeconds: 0n,
   images: 0n,
   inputTokens: 0n,
-  cachedInputTokens: 0n,
   outputTokens: 0n,
   characters: 0n,
 };

@@ -13,34 +13,34 @@ export type PartCount = (typeof PART_COUNTS)[number];
 /** An absent count is zero. */
 export type PartCounts = Readonly<Partial<Record<PartCount, bigint>>>;
 
-/** The sum of charges and of the quantities that were charged. */
-export interface Quantities {
-  readonly requests: bigint;
-  readonly charged: Nanos;
-  readonly seconds: bigint;
-  readonly inputTokens: bigint;
-  readonly cachedInputTokens: bigint;
-  readonly outputTokens: bigint;
-  readonly images: bigint;
-  readonly characters: bigint;
-  /** Is not set if no upstream reported parts. */
-  readonly parts?: PartCounts;
-}
+/** The number of requests, the sum of their charges, and the quantities that were charged. */
+export const QUANTITIES = [
+  'requests',
+  'charged',
+  'seconds',
+  'inputTokens',
+  'cachedInputTokens',
+  'outputTokens',
+  'images',
+  'characters',
+] as const;
+type Quantity = (typeof QUANTITIES)[number];
+
+/** The parts are not set if no upstream reported parts. */
+export type Quantities = Readonly<Record<Quantity, bigint>> & { readonly parts?: PartCounts };
 
 export type UsageGroup = EnumWord<typeof WireGroup>;
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
-export const NOTHING_USED: Quantities = {
-  requests: 0n,
-  charged: 0n,
-  seconds: 0n,
-  inputTokens: 0n,
-  cachedInputTokens: 0n,
-  outputTokens: 0n,
-  images: 0n,
-  characters: 0n,
-};
+export const NOTHING_USED = readQuantities(() => 0n);
+
+/** Reads each quantity. */
+export function readQuantities(read: (name: Quantity) => bigint): Quantities {
+  const sum = {} as Record<Quantity, bigint>;
+  for (const name of QUANTITIES) sum[name] = read(name);
+  return sum;
+}
 
 /** The largest count of one request, so that the sum of an hour always fits 64 bits. */
 export const COUNT_MAX = 1_000_000_000n;
@@ -89,32 +89,12 @@ function addParts({ parts: left }: Quantities, { parts: right }: Quantities, sig
 }
 
 export function addQuantities(left: Quantities, right: Quantities): Quantities {
-  return {
-    requests: left.requests + right.requests,
-    charged: left.charged + right.charged,
-    seconds: left.seconds + right.seconds,
-    inputTokens: left.inputTokens + right.inputTokens,
-    cachedInputTokens: left.cachedInputTokens + right.cachedInputTokens,
-    outputTokens: left.outputTokens + right.outputTokens,
-    images: left.images + right.images,
-    characters: left.characters + right.characters,
-    ...addParts(left, right),
-  };
+  return { ...readQuantities((name) => left[name] + right[name]), ...addParts(left, right) };
 }
 
 /** Takes a part off the sum that contains it. */
 export function subtractQuantities(whole: Quantities, part: Quantities): Quantities {
-  return {
-    requests: whole.requests - part.requests,
-    charged: whole.charged - part.charged,
-    seconds: whole.seconds - part.seconds,
-    inputTokens: whole.inputTokens - part.inputTokens,
-    cachedInputTokens: whole.cachedInputTokens - part.cachedInputTokens,
-    outputTokens: whole.outputTokens - part.outputTokens,
-    images: whole.images - part.images,
-    characters: whole.characters - part.characters,
-    ...addParts(whole, part, -1n),
-  };
+  return { ...readQuantities((name) => whole[name] - part[name]), ...addParts(whole, part, -1n) };
 }
 
 const OPERATION = '__';

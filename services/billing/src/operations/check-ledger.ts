@@ -7,7 +7,7 @@ import type { NewId } from '@reelgate/platform/ids';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { NEW_ROUND } from '../store/ledger/ledger-audit.ts';
 import type { CheckLedgerPage, Audit, LedgerAudit, LedgerChecks } from '../store/ledger/ledger-audit.ts';
-import { ACT_PREFIX } from '../domain/act.ts';
+import { newAct } from '../store/acts/act-store.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -130,14 +130,9 @@ async function keepOutcome(
   const { entries, faults } = found;
   await ledgerChecks.record(
     { id: newId('check'), at, tookMs, isOk, entries, faults: faults.slice(0, FAULTS_KEPT_MAX), actor },
-    {
-      id: newId(ACT_PREFIX),
-      at: clock.now(),
-      actor,
-      action: 'ledger_verified',
-      subject: LEDGER,
-      reason: '',
+    newAct(newId, {
+      ...{ at: clock.now(), actor, action: 'ledger_verified', subject: LEDGER },
       detail: { ok: isOk, entries: String(entries), took_ms: tookMs },
-    },
+    }),
   );
 }

@@ -1,13 +1,12 @@
-import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { bind } from '@reelgate/platform/rpc/service';
-import type { Binding, Implementation, WholeMessage } from '@reelgate/platform/rpc/service';
+import type { Binding, Implementation } from '@reelgate/platform/rpc/service';
 import { AccountOrder, AccountService, MarginBucket, MarginSplit } from '@reelgate/proto/billing/v1/account_service';
-import type { AccountSchema } from '@reelgate/proto/billing/v1/account_service';
 import { UsageGroup, UsageService } from '@reelgate/proto/billing/v1/usage_service';
-import type { Account } from '../domain/account.ts';
 import { creditAccount, listAccounts, findAccount } from '../operations/accounts/accounts.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { getMargins } from '../operations/money/get-margins.ts';
@@ -38,7 +37,7 @@ export function accountService(deps: BillingDeps): Binding {
 
 function accountMethods(deps: BillingDeps) {
   return {
-    getAccount: async ({ id }) => ({ account: toWireAccount(await findAccount(deps, id, 'id')) }),
+    getAccount: async ({ id }) => ({ account: await findAccount(deps, id, 'id') }),
     creditAccount: async ({ id, amountNanos, reason, actor, requestId }, { caller, signal }) => {
       const account = await creditAccount(
         deps,
@@ -51,12 +50,12 @@ function accountMethods(deps: BillingDeps) {
         },
         signal,
       );
-      return { account: toWireAccount(account) };
+      return { account };
     },
     listAccounts: async ({ limit, after, order, prefix }) => {
       const query = { limit: readLimit(limit), after, prefix, order: ORDERS[order] };
       const { accounts, hasMore } = await listAccounts(deps, query);
-      return { accounts: accounts.map(toWireAccount), hasMore };
+      return { accounts: [...accounts], hasMore };
     },
     listCredits: async ({ accountId, limit }) => {
       await findAccount(deps, accountId, 'account_id');
@@ -105,15 +104,10 @@ function ledgerMethods(deps: BillingDeps) {
       deps.log.warn({ actor: caller.name, accountIds, tokenIds }, 'the cached sums were rebuilt from the ledger');
       return { accountIds: [...accountIds], tokenIds: [...tokenIds] };
     },
-    getMoney: async ({ from, to }) =>
-      getMoney(deps, {
-        from: timestampMs(requireField(from, 'from')),
-        to: timestampMs(requireField(to, 'to')),
-      }),
-    getMargins: async ({ from, to, splitBy, bucket, key, limit }, { signal }) => {
+    getMoney: async (request) => getMoney(deps, readPeriod(request)),
+    getMargins: async ({ splitBy, bucket, key, limit, ...period }, { signal }) => {
       const query = {
-        from: timestampMs(requireField(from, 'from')),
-        to: timestampMs(requireField(to, 'to')),
+        ...readPeriod(period),
         split: requireField(SPLITS[splitBy], 'split_by'),
         bucket: BUCKETS[bucket],
         key: key || undefined,
@@ -144,30 +138,23 @@ function readLimit(limit: number): number {
   return limit === 0 ? LIST_DEFAULT : limit;
 }
 
-function toWireAccount(account: Account): WholeMessage<typeof AccountSchema> {
-  const { id, currency, balance, held, createdAt } = account;
-  return { id, currency, balanceNanos: balance, heldNanos: held, createdAt: timestampFromMs(createdAt) };
-}
-
 const GROUPS = deriveWords(UsageGroup);
 
 export function usageService(deps: BillingDeps): Binding {
   return bind(UsageService, {
-    getUsage: async ({ accountId, from, to, groupBy, splitBy }) =>
-      getUsage(deps, {
-        accountId,
-        from: timestampMs(requireField(from, 'from')),
-        to: timestampMs(requireField(to, 'to')),
-        groupBy: requireField(GROUPS[groupBy], 'group_by'),
-        splitBy: GROUPS[splitBy],
-      }),
-    listChargedItems: async ({ accountId, from, to, limit, after }) =>
-      listChargedItems(deps, {
-        accountId,
-        from: timestampMs(requireField(from, 'from')),
-        to: timestampMs(requireField(to, 'to')),
-        limit,
-        after,
-      }),
+    getUsage: async ({ accountId, groupBy, splitBy, ...period }) => {
+      const query = { accountId, groupBy: requireField(GROUPS[groupBy], 'group_by'), splitBy: GROUPS[splitBy] };
+      return getUsage(deps, query, readPeriod(period));
+    },
+    listChargedItems: async (request) => listChargedItems(deps, request, readPeriod(request)),
   });
+}
+
+interface WirePeriod {
+  readonly from?: Timestamp | undefined;
+  readonly to?: Timestamp | undefined;
+}
+
+function readPeriod({ from, to }: WirePeriod): { readonly from: number; readonly to: number } {
+  return { from: timestampMs(requireField(from, 'from')), to: timestampMs(requireField(to, 'to')) };
 }

@@ -10,22 +10,19 @@ import { create } from '@bufbuild/protobuf';
 import { inRequest, inTrace, readRequestId } from '@reelgate/platform/request-context';
 import { callSpans, runInCallSpan } from '@reelgate/platform/rpc/call-span';
 import { isFault, toProblem, toWireProblem } from '@reelgate/platform/rpc/problems';
-import { compileRuleCheck } from '@reelgate/platform/rpc/rules';
+import { compileRuleCheck, requireField } from '@reelgate/platform/rpc/rules';
 import { authenticate, findPrincipal } from '../operations/tokens/read-tokens.ts';
 import { checkHold, extendHold, placeHold } from '../operations/holds/place-hold.ts';
 import type { BillingDeps } from '../operations/deps.ts';
-import { getHold } from '../operations/holds/get-hold.ts';
 import { readPriceSheets, quotePrice } from '../operations/prices/prices.ts';
 import { inSettleSpan, precludeHold, releaseHold, settleHold } from '../operations/holds/end-hold.ts';
+import { unknownHold } from '../billing-refusals.ts';
 import { readSettlement } from '../domain/hold.ts';
 import type { Hold } from '../domain/hold.ts';
 import {
-  fromWireFacts,
   fromWireClass,
   fromWireWork,
-  toWireCharge,
   toWireHold,
-  toWireLine,
   toWireQuote,
   toWireSettlement,
   toWireUpstreamCost,
@@ -51,7 +48,7 @@ export function billingService(deps: BillingDeps, tracing: TraceContinuer): Bind
       placements: await Promise.all(orders.map((order) => placeListedHold(deps, order, { signal, tracing }))),
     }),
     extendHold: async ({ taskId, facts }) => ({
-      hold: toWireHold(await extendHold(deps, taskId, fromWireFacts(facts))),
+      hold: toWireHold(await extendHold(deps, taskId, requireField(facts, 'facts'))),
     }),
     releaseHold: async ({ taskId, upstreamCostMicroUsd, channel }, { span }) => {
       const request = { taskId, upstreamCostMicroUsd, channel: channel || undefined };
@@ -67,21 +64,26 @@ export function billingService(deps: BillingDeps, tracing: TraceContinuer): Bind
       return { settlement: toWireSettlement(settlement) };
     },
     listCharges: async ({ accountId, taskIds }) => ({
-      charges: (await deps.holds.charges(taskIds, accountId || undefined)).map(toWireCharge),
+      charges: [...(await deps.holds.charges(taskIds, accountId || undefined))],
     }),
     getHold: async ({ taskId }, { caller }) => {
-      const { record, lines } = await getHold(deps, taskId, (accountId) => {
-        assertOwner(caller, accountId, 'task_id');
-      });
+      const [record, lines] = await Promise.all([deps.holds.find(taskId), deps.holds.lines(taskId)]);
+      assertOwner(
+        caller,
+        record === undefined || record.state === 'void' ? undefined : record.hold.accountId,
+        'task_id',
+      );
+      if (record === undefined) throw unknownHold();
       const settlement = readSettlement(record);
+      const cost = caller.scopes.has(Scope.OPERATOR) ? toWireUpstreamCost(record) : undefined;
       return {
         ...(record.state === 'void' ? {} : { hold: toWireHold(record.hold) }),
         ...(settlement === undefined ? {} : { settlement: toWireSettlement(settlement) }),
-        lines: lines.map(toWireLine),
+        lines: [...lines],
         ...(record.state === 'open' && record.deferral?.wanted !== undefined
           ? { deferredAmountNanos: record.deferral.wanted }
           : {}),
-        ...(caller.scopes.has(Scope.OPERATOR) ? toWireUpstreamCost(record) : {}),
+        ...(cost === undefined ? {} : { upstreamCost: cost }),
       };
     },
   });

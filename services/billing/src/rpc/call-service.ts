@@ -1,35 +1,35 @@
+import { create } from '@bufbuild/protobuf';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { WholeMessage, Binding } from '@reelgate/platform/rpc/service';
 import { isProblem } from '@reelgate/platform/problem';
 import type { Problem } from '@reelgate/platform/problem';
 import { toWireProblem } from '@reelgate/platform/rpc/problems';
 import { compileRuleCheck, requireField } from '@reelgate/platform/rpc/rules';
-import { CallOrderSchema, CallService } from '@reelgate/proto/billing/v1/call_service';
+import { CallOrderSchema, CallService, CallUsageSchema } from '@reelgate/proto/billing/v1/call_service';
 import type {
   CallOrder,
   PlacedCallSchema,
   RefusedCallSchema,
-  RemainderSchema,
   CallEnd as WireCallEnd,
   CallUsage,
 } from '@reelgate/proto/billing/v1/call_service';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
-import type { TokenParts as WireParts } from '@reelgate/proto/billing/v1/price';
-import type { Remainder } from '../domain/account.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { confirmCalls, placeCalls } from '../operations/calls/place-calls.ts';
 import type { CallRequest, CallPlacement, PlacedBatch } from '../operations/calls/place-calls.ts';
 import { settleCalls } from '../operations/calls/settle-calls.ts';
-import { toWireQuote, toWireSettlement, fromWireFacts } from './billing-mapping.ts';
+import { toWireQuote, toWireSettlement } from './billing-mapping.ts';
 import type { CallEnd } from '../domain/call.ts';
-import type { ReportedUsage } from '../domain/hold.ts';
+import { REPORTED_COUNTS } from '../domain/hold.ts';
+import type { ReportedCount, ReportedUsage } from '../domain/hold.ts';
 import { TOKEN_PARTS } from '../domain/token-rates.ts';
-import type { TokenParts } from '../domain/token-rates.ts';
 
 /** The rules of one call. The server checks the rules of the batch. */
 const assertRules = compileRuleCheck(CallOrderSchema);
 const NOTHING_PLACED: PlacedBatch = { placed: [], unwritten: undefined, remainders: [] };
+/** More than one call can use. A larger count of an upstream is cut to this. */
+const COUNT_MAX = 10n ** 15n;
 const NO_RESULT = 'a call of the batch has no result';
 
 /** Decodes, runs the operation, encodes. */
@@ -48,7 +48,7 @@ export function callService(deps: BillingDeps): Binding {
             ...answer,
             refused,
             heldNanos: placed.map(readHeldAmount),
-            remainders: batch.remainders.map(toWireRemainder),
+            remainders: [...batch.remainders],
           }
         : { ...answer, placed: placed.map(toWirePlaced) };
     },
@@ -74,7 +74,12 @@ export function callService(deps: BillingDeps): Binding {
 function readOrder(order: CallOrder): CallRequest | { readonly refusal: Problem } {
   try {
     assertRules(order);
-    return fromWireOrder(order);
+    const { facts, lapsesAt } = order;
+    return {
+      ...order,
+      facts: requireField(facts, 'facts'),
+      lapsesAt: timestampMs(requireField(lapsesAt, 'lapses_at')),
+    };
   } catch (error) {
     if (!isProblem(error)) throw error;
     return { refusal: error };
@@ -95,11 +100,6 @@ function readHeldAmount(placed: CallPlacement | undefined): bigint {
   return placed !== undefined && 'held' in placed ? placed.held.amount : 0n;
 }
 
-function toWireRemainder(remainder: Remainder): WholeMessage<typeof RemainderSchema> {
-  const { accountId, tokenId, ofAccount: accountNanos, ofToken: tokenNanos } = remainder;
-  return { accountId, tokenId, accountNanos, ...(tokenNanos === undefined ? {} : { tokenNanos }) };
-}
-
 function toWireRefused(callId: string, placed: CallPlacement | undefined): WholeMessage<typeof RefusedCallSchema>[] {
   if (placed === undefined) throw new Error(NO_RESULT);
   return 'held' in placed ? [] : [{ callId, refusal: toWireProblem(placed.refusal) }];
@@ -110,43 +110,20 @@ function firstOfEach<K, V>(entries: readonly (readonly [K, V])[]): Map<K, V> {
   return new Map(entries.toReversed());
 }
 
-/** More than one call can use. A larger count of an upstream is cut to this. */
-const COUNT_MAX = 10n ** 15n;
-
-function fromWireOrder({ callId, accountId, tokenId, priceKeys, facts, lapsesAt, label }: CallOrder): CallRequest {
-  return {
-    callId,
-    accountId,
-    tokenId,
-    priceKeys,
-    facts: fromWireFacts(facts),
-    lapsesAt: timestampMs(requireField(lapsesAt, 'lapses_at')),
-    label: label || undefined,
-  };
-}
-
 function fromWireEnd({ callId, basis, usage, channel: name }: WireCallEnd): readonly [string, CallEnd] {
   const channel = name || undefined;
   if (basis === Basis.HOLD) return [callId, { basis: 'hold', channel }];
   if (basis === Basis.RELEASED) return [callId, { basis: 'released' }];
-  return [callId, { basis: basis === Basis.USAGE ? 'usage' : 'estimate', usage: fromWireUsage(usage), channel }];
+  return [callId, { basis: basis === Basis.USAGE ? 'usage' : 'estimate', usage: readUsage(usage), channel }];
 }
 
-function fromWireUsage(usage: CallUsage | undefined): ReportedUsage {
+function readUsage({ parts, ...counts }: CallUsage = create(CallUsageSchema)): ReportedUsage {
+  const usage: { -readonly [name in ReportedCount]?: bigint | undefined } = {};
+  for (const name of REPORTED_COUNTS) usage[name] = readCount(counts[name]);
   return {
-    seconds: readCount(usage?.seconds),
-    inputTokens: readCount(usage?.inputTokens),
-    outputTokens: readCount(usage?.outputTokens),
-    cachedInputTokens: readCount(usage?.cachedInputTokens),
-    images: readCount(usage?.images),
-    characters: readCount(usage?.characters),
-    parts: fromWireParts(usage?.parts),
-    searches: readCount(usage?.searches),
+    ...usage,
+    parts: parts && Object.fromEntries(TOKEN_PARTS.map((name) => [name, readCount(parts[name]) ?? 0n])),
   };
-}
-
-function fromWireParts(parts: WireParts | undefined): TokenParts | undefined {
-  return parts && Object.fromEntries(TOKEN_PARTS.map((name) => [name, readCount(parts[name]) ?? 0n]));
 }
 
 /** A negative count is ignored. */

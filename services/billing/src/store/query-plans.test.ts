@@ -115,7 +115,7 @@ test('no statement on a batch of any size scans a table', async () => {
 test('a usage statement and an authentication read through an index', async () => {
   await on.billing.placeHold(order(on, 'task_1'));
   for (const groupBy of ['model', 'day', 'token', 'label'] as const)
-    await sqlUsageStore(sql).sums({ accountId: 'demo', from: 1, to: 9_000_000, groupBy });
+    await sqlUsageStore(sql).sums({ accountId: 'demo', groupBy }, { from: 1, to: 9_000_000 });
   await sqlTokenStore(sql).findByKeyHashes(['x']);
   await sqlTokenStore(sql).listByHint('a1b2', undefined, 10);
 
@@ -133,7 +133,7 @@ test('a page of charged items is read through an index', async () => {
 test('the reads of the console find their rows through an index', async () => {
   await on.billing.placeHold(order(on, 'task_1'));
   for (const splitBy of ['model', 'token', 'label'] as const)
-    await sqlUsageStore(sql).sums({ accountId: 'demo', from: 1, to: 9_000_000, groupBy: 'day', splitBy });
+    await sqlUsageStore(sql).sums({ accountId: 'demo', groupBy: 'day', splitBy }, { from: 1, to: 9_000_000 });
   await sqlUsageStore(sql).lastHours('demo', 0);
   await sqlHoldStore(sql).charges(['task_1', 'task_2'], 'demo');
   await sqlAccountStore(sql).credits('demo', 10);

@@ -1,13 +1,14 @@
 import { Secret } from '@reelgate/platform/secret';
-import type { Account } from '../../domain/account.ts';
+import type { Account } from '@reelgate/proto/billing/v1/account_service';
 import { badField, unknownAccount, requestIdReused } from '../../billing-refusals.ts';
 import type { BillingDeps } from '../deps.ts';
 import type { AccountStore } from '../../store/accounts/account-store.ts';
-import { ACT_PREFIX, amountDetail } from '../../domain/act.ts';
+import { amountDetail } from '../../domain/act.ts';
+import { newAct } from '../../store/acts/act-store.ts';
 import { creditKey, SERVICE_ACTOR, initialCreditKey } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 import { readHint } from '../../domain/token.ts';
-import type { TokenLimits, TokenQueue, TokenRight, WebhookRight } from '../../domain/token.ts';
+import type { TokenRights } from '../../domain/token.ts';
 import { newTokenKey } from '../tokens/token-keys.ts';
 
 /** The account, or a refusal that names the request's field. */
@@ -64,33 +65,20 @@ export async function creditAccount(deps: BillingDeps, request: CreditRequest, s
   const at = deps.clock.now();
   const written = await deps.accounts.credit(
     { key, accountId, currency, amount, reason, actor, at },
-    {
-      id: deps.newId(ACT_PREFIX),
-      at,
-      actor,
-      action: 'account_credited',
-      subject: accountId,
-      reason,
+    newAct(deps.newId, {
+      ...{ at, actor, action: 'account_credited', subject: accountId, reason },
       detail: { amount: amountDetail(amount), currency },
-    },
+    }),
     signal,
   );
   if (written.amount !== amount) throw requestIdReused();
   return written.account;
 }
 
-export interface TokenEntry {
+export interface TokenEntry extends TokenRights {
   /** Undefined if the first start creates a key. */
   readonly key: Secret | undefined;
   readonly name: string;
-  readonly models: readonly string[];
-  readonly limit: Nanos | undefined;
-  readonly expiresAt: number | undefined;
-  readonly limits: TokenLimits;
-  readonly webhooks: WebhookRight;
-  readonly tokens: TokenRight;
-  readonly queue: TokenQueue;
-  readonly confirmAbove?: Nanos | undefined;
 }
 
 export interface AccountEntry {
@@ -157,27 +145,18 @@ async function putTokens(
 function insert(
   { tokens, hashesOf, newId, clock }: BillingDeps,
   accountId: string,
-  entry: TokenEntry,
+  { key: _of, ...entry }: TokenEntry,
   { key, origin }: { key: Secret; origin: string | undefined },
 ): Promise<boolean> {
-  const { name, models, limit, expiresAt, limits, webhooks, tokens: right, queue, confirmAbove } = entry;
   const token = {
+    ...entry,
     id: newId('token'),
     accountId,
-    name,
     label: '',
     hint: readHint(key.reveal()),
-    models,
-    limit,
-    limits,
-    webhooks,
-    tokens: right,
-    queue,
-    confirmAbove,
     madeByTokenId: undefined,
     used: 0n,
     createdAt: clock.now(),
-    expiresAt,
     revokedAt: undefined,
   };
   return tokens.insert({ token, keyHashes: hashesOf(key.reveal()), origin });

@@ -1,3 +1,4 @@
+import type { Message } from '@bufbuild/protobuf';
 import type { Problem } from '@reelgate/platform/problem';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { callIdTaken, callVoided, noPrice, unknownAccount } from '../../billing-refusals.ts';
@@ -5,22 +6,15 @@ import { CALL_NANOS_MAX } from '../../domain/call.ts';
 import type { Call, CallRecord } from '../../domain/call.ts';
 import { computeBound } from '../../domain/price.ts';
 import type { PriceContract, PriceFacts } from '../../domain/price.ts';
-import type { Remainder } from '../../domain/account.ts';
+import type { CallOrder, Remainder } from '@reelgate/proto/billing/v1/call_service';
 import type { PlaceOutcome } from '../../store/calls/call-store.ts';
 import type { BillingDeps } from '../deps.ts';
 import type { Quote } from '../prices/prices.ts';
 
-export interface CallRequest {
-  readonly callId: string;
-  readonly accountId: string;
-  readonly tokenId: string;
-  /** The most specific key comes first. The first key with a current contract prices the call. */
-  readonly priceKeys: readonly string[];
-  /** The upper bound of the usage. Its price key is ignored. */
+/** A call before it is placed. Its facts are the upper bound of its usage, and their price key is ignored. */
+export interface CallRequest extends Omit<CallOrder, keyof Message | 'facts' | 'lapsesAt'> {
   readonly facts: PriceFacts;
   readonly lapsesAt: number;
-  /** The client's word under which the charge is counted; undefined if the client gave no word. */
-  readonly label?: string | undefined;
 }
 
 /** The result of one request. */
@@ -121,7 +115,7 @@ function draft(
       facts: frozen,
       placedAt: now,
       lapsesAt,
-      label,
+      label: label || undefined,
     },
   };
 }

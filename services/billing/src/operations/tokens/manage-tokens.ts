@@ -1,6 +1,9 @@
+import type { NewId } from '@reelgate/platform/ids';
 import { Secret } from '@reelgate/platform/secret';
-import { ACT_PREFIX, amountDetail, tokenActor } from '../../domain/act.ts';
-import type { Act, ActDetail } from '../../domain/act.ts';
+import type { Act } from '@reelgate/proto/access/v1/act';
+import { amountDetail, tokenActor } from '../../domain/act.ts';
+import type { ActDetail } from '../../domain/act.ts';
+import { newAct } from '../../store/acts/act-store.ts';
 import { findExcess } from '../../domain/token-excess.ts';
 import { findDisabledReason, readHint } from '../../domain/token.ts';
 import type { Token, TokenLimits, TokenRights, ChangeableLimits } from '../../domain/token.ts';
@@ -57,7 +60,7 @@ export async function createToken(
     revokedAt: undefined,
     madeByTokenId: makerId,
   };
-  const actBy = (by: string): Act => creation(token, { id: deps.newId(ACT_PREFIX), actor: by });
+  const actBy = (by: string): Act => newCreationAct(deps.newId, token, by);
   signal?.throwIfAborted();
   const made: NewToken = { token, keyHashes: deps.hashesOf(key), origin: undefined };
   const isMade =
@@ -88,14 +91,9 @@ function requireMaker(
   return maker;
 }
 
-function creation(token: Token, { id, actor }: { readonly id: string; readonly actor: string }): Act {
-  return {
-    id,
-    actor,
-    at: token.createdAt,
-    action: 'token_created',
-    subject: token.id,
-    reason: '',
+function newCreationAct(newId: NewId, token: Token, actor: string): Act {
+  return newAct(newId, {
+    ...{ at: token.createdAt, actor, action: 'token_created', subject: token.id },
     detail: {
       account: token.accountId,
       name: token.name,
@@ -108,7 +106,7 @@ function creation(token: Token, { id, actor }: { readonly id: string; readonly a
       label: token.label || undefined,
       made_by: token.madeByTokenId,
     },
-  };
+  });
 }
 
 export interface LimitsChange extends NewLimits {
@@ -125,14 +123,7 @@ export async function changeTokenLimits(
   { tokens, clock, newId, announceToken }: BillingDeps,
   { id, limit, limits, queue, label, confirmAbove, actor, reason }: LimitsChange,
 ): Promise<Token> {
-  const act = {
-    id: newId(ACT_PREFIX),
-    at: clock.now(),
-    actor,
-    action: 'token_limits_changed',
-    subject: id,
-    reason,
-  } as const;
+  const act = { at: clock.now(), actor, action: 'token_limits_changed', subject: id, reason } as const;
   const token = await tokens.changeLimits(id, { limit, limits, queue, label, confirmAbove }, (before): Act => {
     const { accountId, name } = before;
     const after = describeLimits({
@@ -141,7 +132,7 @@ export async function changeTokenLimits(
       label: label ?? before.label,
       confirmAbove: confirmAbove === 'never' ? undefined : (confirmAbove ?? before.confirmAbove),
     });
-    return { ...act, detail: { account: accountId, name, ...after, before: describeLimits(before) } };
+    return newAct(newId, { ...act, detail: { account: accountId, name, ...after, before: describeLimits(before) } });
   });
   if (token === undefined) throw unknownToken('id');
   announceToken(id);
@@ -188,20 +179,17 @@ export async function revokeToken(
   const at = clock.now();
   const revoked = await tokens.revoke({ id, at, revokerId, withMade }, (revoking) => {
     const revoker = requireRevoker(revoking, revokerId, at);
-    return (token): Act => ({
-      id: newId(ACT_PREFIX),
-      at,
-      actor: revoker === undefined ? actor : tokenActor(revoker),
-      action: 'token_revoked',
-      subject: token.id,
-      reason: '',
-      detail: {
-        account: token.accountId,
-        name: token.name,
-        revoked_by: revokerId,
-        with_maker: token.id === id ? undefined : id,
-      },
-    });
+    return (token) =>
+      newAct(newId, {
+        ...{ at, actor: revoker === undefined ? actor : tokenActor(revoker) },
+        ...{ action: 'token_revoked', subject: token.id },
+        detail: {
+          account: token.accountId,
+          name: token.name,
+          revoked_by: revokerId,
+          with_maker: token.id === id ? undefined : id,
+        },
+      });
   });
   if (revoked === undefined) throw unknownToken('id');
   for (const endedId of revoked.endedIds) announceToken(endedId);

@@ -7,14 +7,19 @@ import {
   ChargedItemSchema,
   ListChargedItemsResponseSchema,
 } from '@reelgate/proto/billing/v1/usage_service';
-import type { GetUsageResponse, Usage, ListChargedItemsResponse } from '@reelgate/proto/billing/v1/usage_service';
+import type {
+  GetUsageResponse,
+  Usage,
+  ListChargedItemsRequest,
+  ListChargedItemsResponse,
+} from '@reelgate/proto/billing/v1/usage_service';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { HOUR_MS, NOTHING_USED, addQuantities, floorToHour, toModel, DAY_MS } from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
 import { badField } from '../../billing-refusals.ts';
-import type { UsageQuery, UsageSum, ItemPlace } from '../../store/usage/usage-store.ts';
+import type { UsageQuery, UsageSum, ItemPlace, Period } from '../../store/usage/usage-store.ts';
 import type { BillingDeps } from '../deps.ts';
 import { findAccount } from '../accounts/accounts.ts';
 
@@ -47,11 +52,13 @@ interface UsageLine extends UsageKeys {
 const UNGROUPED: UsageKeys = { key: '', name: '', splitKey: '', splitName: '' };
 
 /** The charges of an account in a range of time, tasks and calls together, by their time of settlement in UTC. */
-export async function getUsage(deps: BillingDeps, query: UsageQuery): Promise<GetUsageResponse> {
-  assertBounds(query);
+export async function getUsage(deps: BillingDeps, query: UsageQuery, period: Period): Promise<GetUsageResponse> {
+  assertSplit(query);
+  assertPeriod(period);
   const { currency } = await findAccount(deps, query.accountId, 'account_id');
-  const to = query.to > deps.clock.now() + AHEAD_MS ? floorToHour(query.to + HOUR_MS - 1) : query.to;
-  const sums = await deps.usage.sums({ ...query, to });
+  const { from } = period;
+  const to = period.to > deps.clock.now() + AHEAD_MS ? floorToHour(period.to + HOUR_MS - 1) : period.to;
+  const sums = await deps.usage.sums(query, { from, to });
   if (sums === undefined)
     throw badField('from', 'must be a whole hour, and so must to: too many settlements lie in the partial hours');
   const lines = await buildUsageLines(deps, query, sums);
@@ -75,10 +82,9 @@ function toUsage(
   });
 }
 
-function assertBounds({ from, to, groupBy, splitBy }: UsageQuery): void {
+function assertSplit({ groupBy, splitBy }: UsageQuery): void {
   if (splitBy !== undefined && (groupBy !== 'day' || splitBy === 'day'))
     throw badField('split_by', 'must be model, token or label, and group_by must be day');
-  assertPeriod({ from, to });
 }
 
 async function buildUsageLines(
@@ -121,33 +127,27 @@ const KEYS: Readonly<Record<UsageGroup, (group: string, models: ReadonlySet<stri
   day: (ms) => new Date(Number(ms)).toISOString().slice(0, 'yyyy-mm-dd'.length),
 };
 
-export interface ItemPageQuery {
-  readonly accountId: string;
-  /** Milliseconds since 1970. */
-  readonly from: number;
-  /** Exclusive. */
-  readonly to: number;
-  /** Zero: as many as a page can have. */
-  readonly limit: number;
-  /** The end of the page before. Empty for the first page. */
-  readonly after: string;
-}
-
 const BASES = deriveValues(Basis);
 
 /**
  * A page of the settled tasks, jobs and calls of an account by their time of settlement. Settlements that come while a
  * caller reads page after page are later than all that it has read, as far as the clocks of the processes agree.
  */
-export async function listChargedItems(deps: BillingDeps, query: ItemPageQuery): Promise<ListChargedItemsResponse> {
-  assertPeriod(query);
-  const { currency } = await findAccount(deps, query.accountId, 'account_id');
-  const limit = query.limit === 0 ? ITEMS_MAX : query.limit;
-  const after = query.after === '' ? { at: query.from, id: '' } : parsePlace(query.after, query.from);
-  const found = await deps.usage.items({ accountId: query.accountId, after, to: query.to, limit: limit + 1 });
+export async function listChargedItems(
+  deps: BillingDeps,
+  request: ListChargedItemsRequest,
+  period: Period,
+): Promise<ListChargedItemsResponse> {
+  assertPeriod(period);
+  const { accountId, limit: most } = request;
+  const { currency } = await findAccount(deps, accountId, 'account_id');
+  const { from, to } = period;
+  const limit = most === 0 ? ITEMS_MAX : most;
+  const after = request.after === '' ? { at: from, id: '' } : parsePlace(request.after, from);
+  const found = await deps.usage.items({ accountId, after, to, limit: limit + 1 });
   const items = found.slice(0, limit);
   const last = items.at(-1);
-  const names = new Map((await deps.tokens.list(query.accountId, TOKENS_MAX)).map(({ id, name }) => [id, name]));
+  const names = new Map((await deps.tokens.list(accountId, TOKENS_MAX)).map(({ id, name }) => [id, name]));
   const models = deps.models();
   return toMessage(ListChargedItemsResponseSchema, {
     items: items.map(({ id, at, tokenId, label, basis, priceKey, sum, parts, searches }) =>
@@ -173,7 +173,7 @@ function parsePlace(text: string, from: number): ItemPlace {
 }
 
 /** Refuses a period that is empty, longer than a leap year, or outside the years 1970 to 9999. */
-function assertPeriod({ from, to }: { readonly from: number; readonly to: number }): void {
+function assertPeriod({ from, to }: Period): void {
   if (from < 0 || to > TIME_MAX) throw badField('from', 'and to must be times from 1970 to 9999');
   if (from >= to) throw badField('to', 'must be later than from');
   if (to - from > DAYS_MAX * DAY_MS) throw badField('to', `must be at most ${DAYS_MAX} days after from`);

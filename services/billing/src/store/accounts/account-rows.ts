@@ -1,5 +1,8 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import type { SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
-import type { Account } from '../../domain/account.ts';
+import { AccountSchema } from '@reelgate/proto/billing/v1/account_service';
+import type { Account } from '@reelgate/proto/billing/v1/account_service';
 
 export type AccountRow = {
   id: string;
@@ -11,14 +14,11 @@ export type AccountRow = {
 
 export const ACCOUNT_COLUMNS = 'id, currency, balance_nanos, held_nanos, created_at';
 
-export function toAccount(row: AccountRow): Account {
-  return {
-    id: row.id,
-    currency: row.currency,
-    balance: BigInt(row.balance_nanos),
-    held: BigInt(row.held_nanos),
-    createdAt: Number(row.created_at),
-  };
+export function readAccount({ id, currency, ...row }: AccountRow): Account {
+  return toMessage(AccountSchema, {
+    ...{ id, currency, balanceNanos: BigInt(row.balance_nanos), heldNanos: BigInt(row.held_nanos) },
+    createdAt: timestampFromMs(Number(row.created_at)),
+  });
 }
 
 /** Accounts that one statement reads: a few milliseconds of an embedded database. */

@@ -1,6 +1,6 @@
 import type { Credit as BookedCredit } from '@reelgate/proto/billing/v1/money';
-import type { Account } from '../../domain/account.ts';
-import type { Act } from '../../domain/act.ts';
+import type { Account } from '@reelgate/proto/billing/v1/account_service';
+import type { Act } from '@reelgate/proto/access/v1/act';
 import type { Credit } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 

@@ -5,15 +5,15 @@ import { whileAwaited } from '@reelgate/platform/sql/transaction';
 import { CreditSchema } from '@reelgate/proto/billing/v1/money';
 import type { Credit as BookedCredit } from '@reelgate/proto/billing/v1/money';
 import { amountOutOfBounds, unknownAccount } from '../../billing-refusals.ts';
-import type { Account } from '../../domain/account.ts';
-import type { Act } from '../../domain/act.ts';
+import type { Account } from '@reelgate/proto/billing/v1/account_service';
+import type { Act } from '@reelgate/proto/access/v1/act';
 import { creditEvent } from '../../domain/ledger.ts';
 import type { Credit } from '../../domain/ledger.ts';
 import { TOTAL_NANOS_MAX } from '../../domain/money.ts';
 import type { Nanos } from '../../domain/money.ts';
 import { recordAct } from '../acts/sql-acts.ts';
 import { recordEvent } from '../ledger/sql-ledger-events.ts';
-import { ACCOUNT_COLUMNS, toAccount, ACCOUNTS_OF_PART, accountParts } from './account-rows.ts';
+import { ACCOUNT_COLUMNS, readAccount, ACCOUNTS_OF_PART, accountParts } from './account-rows.ts';
 import type { AccountRow } from './account-rows.ts';
 import type { AccountStore, AccountList, AccountPage } from './account-store.ts';
 
@@ -73,12 +73,12 @@ async function addCredit(query: SqlQuery, credit: Credit, act: Act): Promise<{ a
       ? unknownAccount('id')
       : amountOutOfBounds('amount_nanos');
   await recordAct(query, act);
-  return { account: toAccount(row), amount: credit.amount };
+  return { account: readAccount(row), amount: credit.amount };
 }
 
 async function find(query: SqlQuery, id: string): Promise<Account | undefined> {
   const [row] = await query<AccountRow>(FIND, [id]);
-  return row && toAccount(row);
+  return row && readAccount(row);
 }
 
 type CreditRow = {
@@ -112,7 +112,7 @@ export function sqlAccountList(sql: Sql, size = ACCOUNTS_OF_PART): AccountList {
   async function* read(text: string, first: string, { limit, prefix }: AccountPage): AsyncGenerator<Account[]> {
     for await (const { after, last } of accountParts(sql.read, first, () => size)) {
       const rows = await sql.read<AccountRow>(text, [after, last, prefix.length, prefix, limit]);
-      yield rows.map(toAccount);
+      yield rows.map(readAccount);
     }
   }
   return {
@@ -134,7 +134,7 @@ export function sqlAccountList(sql: Sql, size = ACCOUNTS_OF_PART): AccountList {
 }
 
 function byFree(left: Account, right: Account): number {
-  const more = left.balance - left.held - (right.balance - right.held);
+  const more = left.balanceNanos - left.heldNanos - (right.balanceNanos - right.heldNanos);
   if (more !== 0n) return more < 0n ? -1 : 1;
   return left.id < right.id ? -1 : 1;
 }

@@ -1,24 +1,15 @@
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { firstIdAt } from '@reelgate/platform/ids';
 import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { buildInsert } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import { ActSchema } from '@reelgate/proto/access/v1/act';
-import { ACT_PREFIX } from '../../domain/act.ts';
-import type { Act } from '../../domain/act.ts';
+import type { Act } from '@reelgate/proto/access/v1/act';
+import { ACT_PREFIX } from './act-store.ts';
 import type { ActStore } from './act-store.ts';
 
-type ActRow = {
-  id: string;
-  at: SqlInteger;
-  actor: string;
-  action: string;
-  subject: string;
-  reason: string;
-  detail_json: string;
-};
-
 const NAMES = ['id', 'at', 'actor', 'action', 'subject', 'reason', 'detail_json'] as const;
+type ActRow = Record<Exclude<(typeof NAMES)[number], 'at'>, string> & { at: SqlInteger };
 const COLUMNS = NAMES.join(', ');
 const INSERT = buildInsert('operator_acts', NAMES);
 const NEWEST = `SELECT ${COLUMNS} FROM operator_acts ORDER BY id DESC LIMIT $1`;
@@ -29,8 +20,8 @@ const REMOVE =
   'DELETE FROM operator_acts WHERE id IN (SELECT id FROM operator_acts WHERE id < $1 ORDER BY id LIMIT $2) RETURNING id';
 
 /** Records an act in the transaction that does it. */
-export async function recordAct(query: SqlQuery, { detail, ...act }: Act): Promise<void> {
-  await query(...INSERT({ ...act, detail_json: JSON.stringify(detail) }));
+export async function recordAct(query: SqlQuery, { at, detailJson, ...act }: Act): Promise<void> {
+  await query(...INSERT({ ...act, at: at === undefined ? 0 : timestampMs(at), detail_json: detailJson }));
 }
 
 export function sqlActs(sql: Sql): ActStore {

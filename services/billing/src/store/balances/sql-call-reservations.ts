@@ -2,7 +2,7 @@ import type { Problem } from '@reelgate/platform/problem';
 import type { SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Payer } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
-import type { Remainder } from '../../domain/account.ts';
+import type { Remainder } from '@reelgate/proto/billing/v1/call_service';
 import { insufficientQuota, unknownAccount, unknownToken } from '../../billing-refusals.ts';
 import type { Shortage } from '../../billing-refusals.ts';
 import { groupsBy, sumAmounts } from './groups.ts';
@@ -60,12 +60,13 @@ export async function reserveForCalls(
     if (left !== undefined) accounts.set(accountId, left);
   }
   const remainders: Remainder[] = [];
-  for (const { group, isCovered, isInTree, ofToken } of tokens) {
+  for (const { group, isCovered, isInTree, ofToken: left } of tokens) {
     const [{ accountId, tokenId } = { accountId: '', tokenId: '' }] = group;
-    const tree = isInTree ? await enforceTreeLimits(query, group, refusals) : { isCovered: true, left: ofToken };
-    const ofAccount = accounts.get(accountId);
-    if (ofAccount === undefined || !isCovered || !tree.isCovered) continue;
-    remainders.push({ accountId, tokenId, ofAccount, ofToken: tree.left });
+    const tree = isInTree ? await enforceTreeLimits(query, group, refusals) : { isCovered: true, left };
+    const accountNanos = accounts.get(accountId);
+    if (accountNanos === undefined || !isCovered || !tree.isCovered) continue;
+    const ofToken = tree.left === undefined ? {} : { tokenNanos: tree.left };
+    remainders.push({ $typeName: 'reelgate.billing.v1.Remainder', accountId, tokenId, accountNanos, ...ofToken });
   }
   return { refusals, remainders };
 }

@@ -2,7 +2,7 @@ import type { Problem } from '@reelgate/platform/problem';
 import type { CommitResult } from '@reelgate/platform/sql/sql';
 import type { Call, CallEnd, CallRecord, CostedCharge } from '../../domain/call.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
-import type { Remainder } from '../../domain/account.ts';
+import type { Remainder } from '@reelgate/proto/billing/v1/call_service';
 
 /** The record of a call and whether this batch placed it, or the refusal. */
 export type PlaceOutcome = { readonly record: CallRecord; readonly isNew: boolean } | { readonly refusal: Problem };

@@ -1,5 +1,5 @@
-import type { Hold, HoldRecord, Payer, SettledAmount } from '../../domain/hold.ts';
-import type { LedgerLine } from '../../domain/ledger.ts';
+import type { Hold, HoldRecord, Payer } from '../../domain/hold.ts';
+import type { Charge, LedgerLine } from '@reelgate/proto/billing/v1/hold';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceFacts } from '../../domain/price.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
@@ -14,19 +14,6 @@ export interface NewPrice {
 export interface Outcome {
   readonly record: HoldRecord;
   readonly isNew: boolean;
-}
-
-/** The money of a task or a job in short. */
-export interface Charge {
-  readonly taskId: string;
-  readonly accountId: string;
-  readonly held: Nanos;
-  /** ISO 4217. */
-  readonly currency: string;
-  /** Undefined if it is not settled. */
-  readonly end: SettledAmount | undefined;
-  /** The cost of the usage of a deferred settlement; undefined if it is not deferred, or beyond the largest amount. */
-  readonly wanted?: Nanos | undefined;
 }
 
 /**

@@ -1,8 +1,13 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { newMomentBatcher } from '@reelgate/platform/batcher';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlInteger, SqlQuery, SqlRunner } from '@reelgate/platform/sql/sql';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
+import { Basis, ChargeSchema, LedgerLineSchema } from '@reelgate/proto/billing/v1/hold';
+import type { Charge } from '@reelgate/proto/billing/v1/hold';
 import type { ChargeBasis, Hold } from '../../domain/hold.ts';
 import { SERVICE_ACTOR, extendEvent, extendKey, holdKey, listTaskKeys } from '../../domain/ledger.ts';
 import type { PriceFacts } from '../../domain/price.ts';
@@ -12,7 +17,7 @@ import { findCalls } from '../calls/call-rows.ts';
 import { hasEvent, postEvent, recordVoid } from '../ledger/sql-ledger-events.ts';
 import { newTermsCache } from '../prices/sql-price-store.ts';
 import { findHold, findVoid, newHoldLock } from './hold-rows.ts';
-import type { Charge, HoldStore, NewPrice, Outcome } from './hold-store.ts';
+import type { HoldStore, NewPrice, Outcome } from './hold-store.ts';
 import { endHolds } from './sql-end-holds.ts';
 import type { EndRequest, HoldEnding, HoldReads } from './sql-end-holds.ts';
 import { NotAtOnce, placeAtOnce, placeHolds } from './sql-place-holds.ts';
@@ -35,6 +40,8 @@ const LINES = `SELECT e.event_key, l.book, l.amount_nanos, e.occurred_at
   FROM financial_events e JOIN ledger_lines l ON l.event_key = e.event_key
   WHERE e.event_key IN (${parameters(listTaskKeys('').length)})
   ORDER BY e.occurred_at, CASE e.kind WHEN 'hold' THEN 0 WHEN 'extend' THEN 1 ELSE 2 END, l.book`;
+
+const BASES = deriveValues(Basis);
 
 /** Of the holds of one moment. A batch that waits for a row does not hold all others up. */
 const BATCH = { batchMax: 64, concurrency: 4 };
@@ -63,12 +70,12 @@ export function sqlHoldStore(sql: Sql): HoldStore {
         amount_nanos: SqlInteger;
         occurred_at: SqlInteger;
       }>(LINES, listTaskKeys(taskId));
-      return rows.map((row) => ({
-        eventKey: row.event_key,
-        book: row.book,
-        amount: BigInt(row.amount_nanos),
-        at: Number(row.occurred_at),
-      }));
+      return rows.map((row) =>
+        toMessage(LedgerLineSchema, {
+          ...{ eventKey: row.event_key, book: row.book, amountNanos: BigInt(row.amount_nanos) },
+          at: timestampFromMs(Number(row.occurred_at)),
+        }),
+      );
     },
   };
 }
@@ -159,7 +166,7 @@ async function readCharges(
     const rows = await (accountId === undefined
       ? query<ChargeRow>(OF_TASKS(chunk.length), chunk)
       : query<ChargeRow>(OF_TASKS_OF_ACCOUNT(chunk.length), [accountId, ...chunk]));
-    charges.push(...rows.map(fromRow));
+    charges.push(...rows.map(readCharge));
   }
   const known = new Set(charges.map(({ taskId }) => taskId));
   const others = taskIds.filter((id) => !known.has(id));
@@ -174,28 +181,27 @@ async function readCallCharges(
 ): Promise<Charge[]> {
   return [...(await findCalls(query, ids)).values()]
     .filter(({ call }) => accountId === undefined || call.accountId === accountId)
-    .map(({ call: { id, accountId: owner, amount, currency }, settlement }) => ({
-      taskId: id,
-      accountId: owner,
-      held: amount,
-      currency,
-      end: settlement,
-    }));
+    .map(({ call: { id, accountId: owner, amount, currency }, settlement }) =>
+      toMessage(ChargeSchema, {
+        ...{ taskId: id, accountId: owner, heldNanos: amount, currency },
+        ...{
+          chargedNanos: settlement?.amount,
+          basis: settlement === undefined ? Basis.UNSPECIFIED : BASES[settlement.basis],
+        },
+        deferredNanos: undefined,
+      }),
+    );
 }
 
-function fromRow(row: ChargeRow): Charge {
-  return {
-    taskId: row.task_id,
-    accountId: row.account_id,
-    held: BigInt(row.amount_nanos),
-    currency: row.currency,
-    end: toChargeEnd(row),
-    ...(row.state === 'open' && row.deferred_nanos !== null ? { wanted: BigInt(row.deferred_nanos) } : {}),
-  };
-}
-
-function toChargeEnd({ state, basis, charged_nanos: charged, deferred_at: deferredAt }: ChargeRow): Charge['end'] {
-  if (state === 'released') return { amount: 0n, basis: 'released' };
-  if (state === 'open' && deferredAt !== null) return { amount: 0n, basis: 'deferred' };
-  return state === 'settled' && basis !== null ? { amount: BigInt(charged ?? 0), basis } : undefined;
+/** A released hold is charged zero. A deferred one has no charge yet, and the cost of its usage if it fits an amount. */
+function readCharge(row: ChargeRow): Charge {
+  const { task_id: taskId, account_id: accountId, amount_nanos: held, currency, state, basis } = row;
+  const isDeferred = state === 'open' && row.deferred_at !== null;
+  const settled = state === 'released' ? 'released' : state === 'settled' ? basis : null;
+  return toMessage(ChargeSchema, {
+    ...{ taskId, accountId, heldNanos: BigInt(held), currency },
+    basis: settled === null ? (isDeferred ? Basis.DEFERRED : Basis.UNSPECIFIED) : BASES[settled],
+    chargedNanos: settled === null ? undefined : BigInt(row.charged_nanos ?? 0),
+    deferredNanos: isDeferred && row.deferred_nanos !== null ? BigInt(row.deferred_nanos) : undefined,
+  });
 }

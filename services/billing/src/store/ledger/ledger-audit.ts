@@ -1,5 +1,5 @@
 import type { LedgerCheck } from '@reelgate/proto/billing/v1/money';
-import type { Act } from '../../domain/act.ts';
+import type { Act } from '@reelgate/proto/access/v1/act';
 
 /** The findings in the lines of the ledger. */
 export interface Books {

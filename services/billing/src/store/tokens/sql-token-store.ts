@@ -1,6 +1,6 @@
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
-import type { Act } from '../../domain/act.ts';
+import type { Act } from '@reelgate/proto/access/v1/act';
 import type { Token, TokenLimits } from '../../domain/token.ts';
 import { recordAct } from '../acts/sql-acts.ts';
 import { TOKEN_COLUMNS, insertToken, toToken } from './token-rows.ts';

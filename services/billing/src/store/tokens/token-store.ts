@@ -1,4 +1,4 @@
-import type { Act } from '../../domain/act.ts';
+import type { Act } from '@reelgate/proto/access/v1/act';
 import type { Nanos } from '../../domain/money.ts';
 import type { ChangeableLimits, Token, TokenQueue } from '../../domain/token.ts';
 

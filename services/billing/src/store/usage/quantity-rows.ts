@@ -44,7 +44,7 @@ function toCount(value: SqlInteger | null): bigint | undefined {
   return value === null ? undefined : BigInt(value);
 }
 
-/** The frozen facts of a hold or a call. A call has no resolution, and no table has the cached input tokens. */
+/** The frozen facts of a hold or a call. A call has no resolution. */
 export type FactsRow = {
   price_key: string;
   resolution?: string;
@@ -64,7 +64,6 @@ export function toPriceFacts(row: FactsRow): PriceFacts {
     inputVideoSeconds: BigInt(row.input_video_seconds ?? 0),
     images: BigInt(row.images),
     inputTokens: BigInt(row.input_tokens),
-    cachedInputTokens: 0n,
     outputTokens: BigInt(row.output_tokens),
     characters: BigInt(row.characters),
   };

@@ -3,7 +3,7 @@ import type { NamedValues } from '@reelgate/platform/sql/named-values';
 import type { SqlStatement } from '@reelgate/platform/sql/sql';
 import { addMargins } from '../../domain/margin.ts';
 import type { MarginCount } from '../../domain/margin.ts';
-import { addQuantities, floorToHour } from '../../domain/usage.ts';
+import { PART_COUNTS, QUANTITIES, addQuantities, floorToHour } from '../../domain/usage.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PartCount, Quantities } from '../../domain/usage.ts';
 import { groupsBy, sumAmounts } from '../balances/groups.ts';
@@ -26,16 +26,19 @@ export interface UsageCharge extends LabelledCharge {
   readonly margin: MarginCount;
 }
 
-const QUANTITY_COLUMNS = [
-  'requests',
-  'charged_nanos',
-  'seconds',
-  'input_tokens',
-  'cached_input_tokens',
-  'output_tokens',
-  'images',
-  'characters',
-] as const;
+/** The columns of the quantities, by their names. */
+export const QUANTITY_COLUMNS = {
+  requests: 'requests',
+  charged: 'charged_nanos',
+  seconds: 'seconds',
+  inputTokens: 'input_tokens',
+  cachedInputTokens: 'cached_input_tokens',
+  outputTokens: 'output_tokens',
+  images: 'images',
+  characters: 'characters',
+} as const satisfies Readonly<Record<(typeof QUANTITIES)[number], string>>;
+type QuantityColumn = (typeof QUANTITY_COLUMNS)[keyof typeof QUANTITY_COLUMNS];
+const QUANTITY_LIST = Object.values(QUANTITY_COLUMNS);
 /** The columns of the parts, by their names. */
 export const PART_COLUMNS = {
   cacheWrite: 'cache_write_tokens',
@@ -50,7 +53,7 @@ export const PART_COLUMNS = {
   searches: 'searches',
 } as const satisfies Readonly<Record<PartCount, string>>;
 const PARTS = Object.values(PART_COLUMNS);
-export const COUNT_COLUMNS = [...QUANTITY_COLUMNS, ...PARTS] as const;
+export const COUNT_COLUMNS = [...QUANTITY_LIST, ...PARTS] as const;
 const COST_COLUMNS = [
   'costed_requests',
   'costed_charged_nanos',
@@ -69,7 +72,7 @@ const buildCount = <K extends string, C extends string>(table: string, keys: rea
     `ON CONFLICT (${keys.join(', ')})
     DO UPDATE SET ${columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`,
   );
-const COUNT = buildCount('usage_hours', HOUR_KEYS, QUANTITY_COLUMNS);
+const COUNT = buildCount('usage_hours', HOUR_KEYS, QUANTITY_LIST);
 /** Counts work with a known cost or known parts. Other work does not pay for the columns. */
 const COUNT_MORE = buildCount('usage_hours', HOUR_KEYS, [...COUNT_COLUMNS, ...COST_COLUMNS]);
 const COUNT_LABEL = buildCount('label_hours', LABEL_KEYS, COUNT_COLUMNS);
@@ -80,32 +83,16 @@ const COUNT_FAILED = buildInsert(
     cost_nanos = failed_cost_hours.cost_nanos + excluded.cost_nanos`,
 );
 
-function toQuantityRow(sum: Quantities): NamedValues<(typeof QUANTITY_COLUMNS)[number]> {
-  return {
-    requests: sum.requests,
-    charged_nanos: sum.charged,
-    seconds: sum.seconds,
-    input_tokens: sum.inputTokens,
-    cached_input_tokens: sum.cachedInputTokens,
-    output_tokens: sum.outputTokens,
-    images: sum.images,
-    characters: sum.characters,
-  };
+function listQuantities(sum: Quantities): NamedValues<QuantityColumn> {
+  const row = {} as Record<QuantityColumn, bigint>;
+  for (const name of QUANTITIES) row[QUANTITY_COLUMNS[name]] = sum[name];
+  return row;
 }
 
-function toPartRow({ parts = {} }: Quantities): NamedValues<(typeof PARTS)[number]> {
-  return {
-    cache_write_tokens: parts.cacheWrite ?? 0n,
-    cache_write_1h_tokens: parts.cacheWrite1h ?? 0n,
-    audio_input_tokens: parts.audioInput ?? 0n,
-    cached_audio_tokens: parts.cachedAudio ?? 0n,
-    image_input_tokens: parts.imageInput ?? 0n,
-    cached_image_tokens: parts.cachedImage ?? 0n,
-    reasoning_tokens: parts.reasoning ?? 0n,
-    audio_output_tokens: parts.audioOutput ?? 0n,
-    image_output_tokens: parts.imageOutput ?? 0n,
-    searches: parts.searches ?? 0n,
-  };
+function listParts({ parts = {} }: Quantities): NamedValues<(typeof PARTS)[number]> {
+  const row = {} as Record<(typeof PARTS)[number], bigint>;
+  for (const name of PART_COUNTS) row[PART_COLUMNS[name]] = parts[name] ?? 0n;
+  return row;
 }
 
 function toCostRow(margin: MarginCount): NamedValues<(typeof COST_COLUMNS)[number]> {
@@ -130,7 +117,7 @@ export function buildUsageCounts(charges: readonly UsageCharge[], at: number): r
       const counted = toHourRow(sum, at);
       return sum.margin.requests === 0n && sum.quantities.parts === undefined
         ? COUNT(counted)
-        : COUNT_MORE({ ...counted, ...toPartRow(sum.quantities), ...toCostRow(sum.margin) });
+        : COUNT_MORE({ ...counted, ...listParts(sum.quantities), ...toCostRow(sum.margin) });
     }),
     ...buildLabelCounts(charges, at),
   ];
@@ -141,13 +128,13 @@ function buildLabelCounts(charges: readonly LabelledCharge[], at: number): reado
   const labelled = charges.filter(({ label }) => label !== undefined);
   const sums = sumInOrder(labelled, { isSame: isSameLabel, name: nameLabel, add: addLabelled });
   return sums.map((sum) =>
-    COUNT_LABEL({ ...toHourRow(sum, at), ...toPartRow(sum.quantities), label: sum.label ?? '' }),
+    COUNT_LABEL({ ...toHourRow(sum, at), ...listParts(sum.quantities), label: sum.label ?? '' }),
   );
 }
 
 function toHourRow({ accountId, tokenId, priceKey, quantities }: LabelledCharge, at: number) {
   const key = { account_id: accountId, hour: floorToHour(at), token_id: tokenId, price_key: priceKey };
-  return { ...key, ...toQuantityRow(quantities) };
+  return { ...key, ...listQuantities(quantities) };
 }
 
 function isSameOwner(one: UsageOwner, other: UsageOwner): boolean {

@@ -7,13 +7,14 @@ import {
   addQuantities,
   floorToHour,
   keepParts,
+  readQuantities,
   subtractQuantities,
 } from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
 import { ENDED_CALL_COLUMNS, ENDED_HOLD_COLUMNS, toQuantities, parseParts } from './quantity-rows.ts';
 import type { EndedRow } from './quantity-rows.ts';
-import type { ChargedItem, ItemQuery, UsageQuery, UsageStore, UsageSum } from './usage-store.ts';
-import { COUNT_COLUMNS, PART_COLUMNS } from './sql-usage-hours.ts';
+import type { ChargedItem, ItemQuery, Period, UsageQuery, UsageStore, UsageSum } from './usage-store.ts';
+import { COUNT_COLUMNS, PART_COLUMNS, QUANTITY_COLUMNS } from './sql-usage-hours.ts';
 
 type QuantityRow = Record<(typeof COUNT_COLUMNS)[number], SqlInteger>;
 type HourRow = QuantityRow & { name: string | SqlInteger; split: string | SqlInteger };
@@ -60,9 +61,9 @@ const CALLS = `SELECT id, basis, ${ENDED_CALL_COLUMNS} FROM calls
 /** Whole hours come from their sums, the partial hours at both ends from rows. */
 export function sqlUsageStore(sql: Sql): UsageStore {
   return {
-    sums: async (asked) => {
+    sums: async (asked, period) => {
       const sums: Sums = new Map();
-      const { whole, parts } = split(asked);
+      const { whole, parts } = split(period);
       for (const part of parts) {
         if (!(await addRows(sql.read, { ...asked, ...part }, sums))) return undefined;
       }
@@ -77,12 +78,9 @@ export function sqlUsageStore(sql: Sql): UsageStore {
   };
 }
 
-interface Span {
-  readonly from: number;
-  readonly to: number;
-}
+type PeriodQuery = UsageQuery & Period;
 
-function split({ from, to }: Span): { readonly whole: Span | undefined; readonly parts: readonly Span[] } {
+function split({ from, to }: Period): { readonly whole: Period | undefined; readonly parts: readonly Period[] } {
   const [first, last] = [floorToHour(from + HOUR_MS - 1), floorToHour(to)];
   if (first > last) return { whole: undefined, parts: [{ from, to }] };
   const parts = [
@@ -92,26 +90,26 @@ function split({ from, to }: Span): { readonly whole: Span | undefined; readonly
   return { whole: first < last ? { from: first, to: last } : undefined, parts };
 }
 
-async function addHours(query: SqlQuery, asked: UsageQuery, sums: Sums): Promise<void> {
+async function addHours(query: SqlQuery, asked: PeriodQuery, sums: Sums): Promise<void> {
   const { accountId, from, to, groupBy, splitBy } = asked;
   if (groupBy === 'label' || splitBy === 'label') return addLabelledHours(query, asked, sums);
   const text = sumsBy(GROUPS[groupBy].column, splitBy === undefined ? "''" : GROUPS[splitBy].column);
   for (const row of await query<HourRow>(text, [accountId, from, to])) {
-    add(sums, [String(row.name), String(row.split)], readQuantities(row));
+    add(sums, [String(row.name), String(row.split)], readHour(row));
   }
 }
 
 /** The work without a label is the rest. */
 async function addLabelledHours(
   query: SqlQuery,
-  { accountId, from, to, groupBy, splitBy }: UsageQuery,
+  { accountId, from, to, groupBy, splitBy }: PeriodQuery,
   sums: Sums,
 ): Promise<void> {
   const other = splitBy === 'label' ? GROUPS[groupBy].column : "''";
   const rests = new Map<string, Quantities>();
   for (const row of await query<HourRow>(sumsByLabel(other), [accountId, from, to])) {
     const [name, label] = [String(row.name), String(row.split)];
-    const [sum, rest = NOTHING_USED] = [readQuantities(row), rests.get(name)];
+    const [sum, rest = NOTHING_USED] = [readHour(row), rests.get(name)];
     rests.set(name, label === NO_LABEL ? addQuantities(rest, sum) : subtractQuantities(rest, sum));
     if (label !== NO_LABEL) add(sums, splitBy === 'label' ? [name, label] : [label, ''], sum);
   }
@@ -119,16 +117,9 @@ async function addLabelledHours(
     if (rest.requests > 0n) add(sums, splitBy === 'label' ? [name, NO_LABEL] : [NO_LABEL, ''], rest);
 }
 
-function readQuantities(row: QuantityRow): Quantities {
+function readHour(row: QuantityRow): Quantities {
   return {
-    requests: BigInt(row.requests),
-    charged: BigInt(row.charged_nanos),
-    seconds: BigInt(row.seconds),
-    inputTokens: BigInt(row.input_tokens),
-    cachedInputTokens: BigInt(row.cached_input_tokens),
-    outputTokens: BigInt(row.output_tokens),
-    images: BigInt(row.images),
-    characters: BigInt(row.characters),
+    ...readQuantities((name) => BigInt(row[QUANTITY_COLUMNS[name]])),
     ...keepParts((name) => BigInt(row[PART_COLUMNS[name]])),
   };
 }
@@ -136,7 +127,7 @@ function readQuantities(row: QuantityRow): Quantities {
 /** Returns false if there are too many rows. */
 async function addRows(
   query: SqlQuery,
-  { accountId, from, to, groupBy, splitBy }: UsageQuery,
+  { accountId, from, to, groupBy, splitBy }: PeriodQuery,
   sums: Sums,
 ): Promise<boolean> {
   for (const text of [ENDED_HOLDS, ENDED_CALLS]) {

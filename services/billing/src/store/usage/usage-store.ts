@@ -29,12 +29,15 @@ export interface ItemQuery {
   readonly limit: number;
 }
 
-export interface UsageQuery {
-  readonly accountId: string;
-  /** Milliseconds since 1970. */
+/** A range of time in milliseconds since 1970. */
+export interface Period {
   readonly from: number;
   /** Exclusive. */
   readonly to: number;
+}
+
+export interface UsageQuery {
+  readonly accountId: string;
   readonly groupBy: UsageGroup;
   /** Splits each group once more. Undefined if groups are not split. */
   readonly splitBy?: UsageGroup | undefined;
@@ -56,7 +59,7 @@ export interface UsageStore {
    * Sums the charges in the range. Returns undefined if the partial hours at the ends of the range have too many
    * settlements to be counted one by one.
    */
-  sums(query: UsageQuery): Promise<readonly UsageSum[] | undefined>;
+  sums(query: UsageQuery, period: Period): Promise<readonly UsageSum[] | undefined>;
   /** The last hour since a whole one in which each token of the account was charged, by token id. */
   lastHours(accountId: string, since: number): Promise<ReadonlyMap<string, number>>;
   /** A page of the settled tasks, jobs and calls of the account, the oldest settlement first. */
