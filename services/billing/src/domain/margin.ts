@@ -28,20 +28,25 @@ export function selectCost(currency: string, { reportedMicroUsd, estimated }: Up
   return estimated === undefined ? undefined : { amount: estimated, source: 'estimated' };
 }
 
+/**
+ * The counts of a margin. `requests` are work with a known cost: charged work, and failed work that its upstream charged.
+ * The reported counts are the part of it with a cost that the upstream reported; the rest is estimated. The uncosted ones
+ * are charged work with an unknown cost.
+ */
+const MARGIN_COUNTS = [
+  'requests',
+  'charged',
+  'cost',
+  'reportedRequests',
+  'reportedCharged',
+  'reportedCost',
+  'uncostedRequests',
+  'uncostedCharged',
+] as const;
+type MarginName = (typeof MARGIN_COUNTS)[number];
+
 /** The charges for work and its costs at the upstream, with reported, estimated and unknown costs apart. */
-export interface MarginCount {
-  /** Work with a known cost: charged work, and failed work that its upstream charged. */
-  readonly requests: bigint;
-  readonly charged: Nanos;
-  readonly cost: Nanos;
-  /** The part of it with a cost that the upstream reported. The rest is estimated. */
-  readonly reportedRequests: bigint;
-  readonly reportedCharged: Nanos;
-  readonly reportedCost: Nanos;
-  /** Charged work with an unknown cost. */
-  readonly uncostedRequests: bigint;
-  readonly uncostedCharged: Nanos;
-}
+export type MarginCount = Readonly<Record<MarginName, bigint>>;
 
 /** The margin of one group in one bucket of time. */
 export interface GroupMargin extends MarginCount {
@@ -50,16 +55,14 @@ export interface GroupMargin extends MarginCount {
   readonly bucketAt: number;
 }
 
-export const NO_MARGIN: MarginCount = {
-  requests: 0n,
-  charged: 0n,
-  cost: 0n,
-  reportedRequests: 0n,
-  reportedCharged: 0n,
-  reportedCost: 0n,
-  uncostedRequests: 0n,
-  uncostedCharged: 0n,
-};
+export const NO_MARGIN = collectMargin(() => 0n);
+
+/** Collects each count of a margin. */
+export function collectMargin(read: (name: MarginName) => bigint): MarginCount {
+  const margin = {} as Record<MarginName, bigint>;
+  for (const name of MARGIN_COUNTS) margin[name] = read(name);
+  return margin;
+}
 
 /** Counts one request; a cost that is undefined is not known. */
 export function countMargin(charged: Nanos, cost: SourcedCost | undefined): MarginCount {
@@ -70,16 +73,7 @@ export function countMargin(charged: Nanos, cost: SourcedCost | undefined): Marg
 }
 
 export function addMargins(left: MarginCount, right: MarginCount): MarginCount {
-  return {
-    requests: left.requests + right.requests,
-    charged: left.charged + right.charged,
-    cost: left.cost + right.cost,
-    reportedRequests: left.reportedRequests + right.reportedRequests,
-    reportedCharged: left.reportedCharged + right.reportedCharged,
-    reportedCost: left.reportedCost + right.reportedCost,
-    uncostedRequests: left.uncostedRequests + right.uncostedRequests,
-    uncostedCharged: left.uncostedCharged + right.uncostedCharged,
-  };
+  return collectMargin((name) => left[name] + right[name]);
 }
 
 export function isEmptyMargin({ requests, uncostedRequests }: MarginCount): boolean {

@@ -1,5 +1,6 @@
+import { listValues } from '@reelgate/platform/sql/named-values';
 import type { NamedValues } from '@reelgate/platform/sql/named-values';
-import type { SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { SqlInteger, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Call, CallCharge, CallRecord } from '../../domain/call.ts';
 import { NOTHING_REPORTED } from '../../domain/hold.ts';
@@ -22,43 +23,31 @@ export type CallRow = FactsRow & {
   ended_at: SqlInteger | null;
 };
 
-/** The frozen columns that differ from call to call. The columns of the batch follow them. */
-export const FROZEN_COLUMNS = [
-  'id',
-  'account_id',
-  'token_id',
-  'amount_nanos',
-  'currency',
-  'price_key',
-  'price_version',
-  'seconds',
-  'images',
-  'input_tokens',
-  'output_tokens',
-  'characters',
-  'lapses_at',
-  'label',
-] as const;
+/** The frozen columns that differ from call to call, by the names of a call and of its facts. */
+const FROZEN = {
+  id: 'id',
+  accountId: 'account_id',
+  tokenId: 'token_id',
+  amount: 'amount_nanos',
+  currency: 'currency',
+  priceKey: 'price_key',
+  priceVersion: 'price_version',
+  seconds: 'seconds',
+  images: 'images',
+  inputTokens: 'input_tokens',
+  outputTokens: 'output_tokens',
+  characters: 'characters',
+  lapsesAt: 'lapses_at',
+  label: 'label',
+} as const;
+const FROZEN_NAMES = Object.keys(FROZEN) as readonly (keyof typeof FROZEN)[];
+/** The columns of the batch follow them. */
+export const FROZEN_COLUMNS = Object.values(FROZEN);
 const CALL_COLUMNS = [...FROZEN_COLUMNS, 'placed_at', 'basis', 'charged_nanos', 'ended_at'].join(', ');
 
-export function toFrozenRow(call: Call): NamedValues<(typeof FROZEN_COLUMNS)[number]> {
-  const { facts } = call;
-  return {
-    id: call.id,
-    account_id: call.accountId,
-    token_id: call.tokenId,
-    amount_nanos: call.amount,
-    currency: call.currency,
-    price_key: facts.priceKey,
-    price_version: call.priceVersion,
-    seconds: facts.seconds,
-    images: facts.images,
-    input_tokens: facts.inputTokens,
-    output_tokens: facts.outputTokens,
-    characters: facts.characters,
-    lapses_at: call.lapsesAt,
-    label: call.label ?? '',
-  };
+/** The values of the frozen columns. */
+export function listFrozen({ facts, label = '', ...call }: Call): SqlValue[] {
+  return listValues(FROZEN_NAMES, { ...facts, ...call, label });
 }
 
 /** The columns that an end writes; the id comes first. */

@@ -1,11 +1,10 @@
 import type { Problem } from '@reelgate/platform/problem';
 import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
-import { listValues } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlInteger, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Call, CallRecord } from '../../domain/call.ts';
 import { callsHeldEvent } from '../../domain/ledger.ts';
 import type { FinancialEvent } from '../../domain/ledger.ts';
-import { FROZEN_COLUMNS, toFrozenRow, findCalls } from './call-rows.ts';
+import { FROZEN_COLUMNS, listFrozen, findCalls } from './call-rows.ts';
 import type { CallStore, PlacedCalls, PlaceOutcome } from './call-store.ts';
 import { newRecentCalls, settleCalls } from './sql-settle-calls.ts';
 import { postEvent, withdrawEvent } from '../ledger/sql-ledger-events.ts';
@@ -91,7 +90,7 @@ async function insert(query: SqlWork, batchId: string, calls: readonly Call[]): 
   for (const chunk of inChunks(ordered))
     count += await query.changes(
       INSERT(chunk.length),
-      rowValues([chunk[0]?.placedAt ?? 0, batchId], chunk, (call) => listValues(FROZEN_COLUMNS, toFrozenRow(call))),
+      rowValues([chunk[0]?.placedAt ?? 0, batchId], chunk, listFrozen),
     );
   if (count === calls.length) return calls;
   const added = new Set<string>();

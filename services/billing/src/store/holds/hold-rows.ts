@@ -1,7 +1,6 @@
 import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
 import { listValues } from '@reelgate/platform/sql/named-values';
-import type { NamedValues } from '@reelgate/platform/sql/named-values';
-import type { Sql, SqlInteger, SqlQuery, SqlStatement } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlInteger, SqlQuery, SqlStatement, SqlValue } from '@reelgate/platform/sql/sql';
 import type { ChargeBasis, Deferral, Hold, HoldRecord, Settlement } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
 import { holdKey } from '../../domain/ledger.ts';
@@ -28,25 +27,28 @@ export type HoldRow = FactsRow & {
   estimated_cost_nanos: SqlInteger | null;
 };
 
-const FROZEN_COLUMNS = [
-  'task_id',
-  'account_id',
-  'token_id',
-  'amount_nanos',
-  'currency',
-  'price_key',
-  'price_version',
-  'resolution',
-  'seconds',
-  'input_video_seconds',
-  'images',
-  'input_tokens',
-  'output_tokens',
-  'characters',
-  'placed_at',
-  'max_amount_nanos',
-  'label',
-] as const;
+/** The columns that an end does not change, by the names of a hold and of its facts. */
+const FROZEN = {
+  taskId: 'task_id',
+  accountId: 'account_id',
+  tokenId: 'token_id',
+  amount: 'amount_nanos',
+  currency: 'currency',
+  priceKey: 'price_key',
+  priceVersion: 'price_version',
+  resolution: 'resolution',
+  seconds: 'seconds',
+  inputVideoSeconds: 'input_video_seconds',
+  images: 'images',
+  inputTokens: 'input_tokens',
+  outputTokens: 'output_tokens',
+  characters: 'characters',
+  placedAt: 'placed_at',
+  maxAmount: 'max_amount_nanos',
+  label: 'label',
+} as const;
+const FROZEN_NAMES = Object.keys(FROZEN) as readonly (keyof typeof FROZEN)[];
+const FROZEN_COLUMNS = Object.values(FROZEN);
 
 const HOLD_COLUMNS = [
   ...FROZEN_COLUMNS,
@@ -67,30 +69,9 @@ const INSERT_HOLDS = byRows(
 
 /** The statement that places the holds of a chunk of `inChunks`. */
 export function insertHolds(holds: readonly Hold[]): SqlStatement {
-  return [INSERT_HOLDS(holds.length), rowValues([], holds, (hold) => listValues(FROZEN_COLUMNS, toHoldRow(hold)))];
-}
-
-function toHoldRow(hold: Hold): NamedValues<(typeof FROZEN_COLUMNS)[number]> {
-  const { facts } = hold;
-  return {
-    task_id: hold.taskId,
-    account_id: hold.accountId,
-    token_id: hold.tokenId,
-    amount_nanos: hold.amount,
-    currency: hold.currency,
-    price_key: facts.priceKey,
-    price_version: hold.priceVersion,
-    resolution: facts.resolution,
-    seconds: facts.seconds,
-    input_video_seconds: facts.inputVideoSeconds,
-    images: facts.images,
-    input_tokens: facts.inputTokens,
-    output_tokens: facts.outputTokens,
-    characters: facts.characters,
-    placed_at: hold.placedAt,
-    max_amount_nanos: hold.maxAmount ?? null,
-    label: hold.label ?? '',
-  };
+  const list = ({ facts, maxAmount, label = '', ...hold }: Hold): SqlValue[] =>
+    listValues(FROZEN_NAMES, { ...facts, ...hold, maxAmount: maxAmount ?? null, label });
+  return [INSERT_HOLDS(holds.length), rowValues([], holds, list)];
 }
 
 function fromHoldRow(row: HoldRow): Hold {

@@ -1,4 +1,5 @@
 import type { SqlRow } from '@reelgate/platform/sql/sql';
+import { collectMargin } from '../../domain/margin.ts';
 import type { MarginCount } from '../../domain/margin.ts';
 
 const NANOS_PER_UNIT = 1_000_000_000n;
@@ -22,17 +23,23 @@ export function readCount(row: SqlRow, column: string): bigint {
   return BigInt(row[column] ?? 0);
 }
 
+/** The columns of the counts of a margin. */
+export const MARGIN_COLUMNS = {
+  requests: 'requests',
+  charged: 'charged_nanos',
+  cost: 'cost_nanos',
+  reportedRequests: 'reported_requests',
+  reportedCharged: 'reported_charged_nanos',
+  reportedCost: 'reported_cost_nanos',
+  uncostedRequests: 'uncosted_requests',
+  uncostedCharged: 'uncosted_charged_nanos',
+} as const satisfies Readonly<Record<keyof MarginCount, string>>;
+const isMoney = (column: string): boolean => column.endsWith('_nanos');
+
 /** The sums of hours of money. */
-export const PLACE_MARGINS = [
-  sumCount('requests'),
-  sumMoney('charged_nanos'),
-  sumMoney('cost_nanos'),
-  sumCount('reported_requests'),
-  sumMoney('reported_charged_nanos'),
-  sumMoney('reported_cost_nanos'),
-  sumCount('uncosted_requests'),
-  sumMoney('uncosted_charged_nanos'),
-].join(', ');
+export const PLACE_MARGINS = Object.values(MARGIN_COLUMNS)
+  .map((column) => (isMoney(column) ? sumMoney(column) : sumCount(column)))
+  .join(', ');
 
 /** A rebuild can take requests from an hour, and leaves its costs. */
 const less = (all: string, costed: string): string => `CASE WHEN ${all} > ${costed} THEN ${all} - ${costed} ELSE 0 END`;
@@ -50,14 +57,8 @@ export const ACCOUNT_MARGINS = [
 ].join(', ');
 
 export function readMargin(row: SqlRow): MarginCount {
-  return {
-    requests: readCount(row, 'requests'),
-    charged: readMoney(row, 'charged_nanos'),
-    cost: readMoney(row, 'cost_nanos'),
-    reportedRequests: readCount(row, 'reported_requests'),
-    reportedCharged: readMoney(row, 'reported_charged_nanos'),
-    reportedCost: readMoney(row, 'reported_cost_nanos'),
-    uncostedRequests: readCount(row, 'uncosted_requests'),
-    uncostedCharged: readMoney(row, 'uncosted_charged_nanos'),
-  };
+  return collectMargin((name) => {
+    const column = MARGIN_COLUMNS[name];
+    return isMoney(column) ? readMoney(row, column) : readCount(row, column);
+  });
 }

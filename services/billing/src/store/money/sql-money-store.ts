@@ -1,10 +1,18 @@
 import { byRows, inExactChunks, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
 import { listValues } from '@reelgate/platform/sql/named-values';
-import type { NamedValues } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
 import { HOUR_MS, DAY_MS } from '../../domain/usage.ts';
 import { ACCOUNTS_OF_PART, accountParts } from '../accounts/account-rows.ts';
-import { PLACE_MARGINS, readMargin, readCount, readMoney, sumCount, sumMoney, ACCOUNT_MARGINS } from './money-rows.ts';
+import {
+  MARGIN_COLUMNS,
+  PLACE_MARGINS,
+  readMargin,
+  readCount,
+  readMoney,
+  sumCount,
+  sumMoney,
+  ACCOUNT_MARGINS,
+} from './money-rows.ts';
 import type {
   AccountsMoney,
   HeldMoney,
@@ -34,25 +42,23 @@ const COUNTED = `SELECT channel, price_key, currency, ${PLACE_MARGINS},
     ${sumCount('overruns')}, ${sumCount('lapses')}, ${sumMoney('overrun_nanos')}
   FROM money_hours WHERE hour >= $1 AND hour < $2 GROUP BY channel, price_key, currency
   ORDER BY channel, price_key, currency`;
-const KEYS = ['hour', 'process', 'channel', 'price_key', 'currency'] as const;
-const COUNTS = [
-  'requests',
-  'charged_nanos',
-  'cost_nanos',
-  'reported_requests',
-  'reported_charged_nanos',
-  'reported_cost_nanos',
-  'uncosted_requests',
-  'uncosted_charged_nanos',
-  'overruns',
-  'overrun_nanos',
-  'lapses',
-] as const;
-const COLUMNS = [...KEYS, ...COUNTS];
+/** The columns of an hour of a process: its key, and its counts. */
+const KEYS = {
+  hour: 'hour',
+  process: 'process',
+  channel: 'channel',
+  priceKey: 'price_key',
+  currency: 'currency',
+} as const;
+const COUNTS = { ...MARGIN_COLUMNS, overruns: 'overruns', overrun: 'overrun_nanos', lapses: 'lapses' } as const;
+const COLUMNS = { ...KEYS, ...COUNTS } as const satisfies Readonly<Record<keyof MoneyHour, string>>;
+const NAMES = Object.keys(COLUMNS) as readonly (keyof MoneyHour)[];
 const WRITE = byRows(
-  (rows) => `INSERT INTO money_hours (${COLUMNS.join(', ')})
-  VALUES ${valueRows(rows, COLUMNS.length)} ON CONFLICT (${KEYS.join(', ')})
-  DO UPDATE SET ${COUNTS.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+  (rows) => `INSERT INTO money_hours (${Object.values(COLUMNS).join(', ')})
+  VALUES ${valueRows(rows, NAMES.length)} ON CONFLICT (${Object.values(KEYS).join(', ')})
+  DO UPDATE SET ${Object.values(COUNTS)
+    .map((column) => `${column} = excluded.${column}`)
+    .join(', ')}`,
 );
 const REMOVE = 'DELETE FROM money_hours WHERE hour < $1';
 
@@ -86,34 +92,13 @@ export function sqlMoneyStore(sql: Sql, size = ACCOUNTS_OF_PART): MoneyStore {
         for (const chunk of inExactChunks(hours))
           await query(
             WRITE(chunk.length),
-            rowValues([], chunk, (counted) => listValues(COLUMNS, toHourRow(counted))),
+            rowValues([], chunk, (counted) => listValues(NAMES, counted)),
           );
       });
     },
     removeBefore: async (hour) => {
       await sql.write(REMOVE, [hour]);
     },
-  };
-}
-
-function toHourRow(hour: MoneyHour): NamedValues<(typeof COLUMNS)[number]> {
-  return {
-    hour: hour.hour,
-    process: hour.process,
-    channel: hour.channel,
-    price_key: hour.priceKey,
-    currency: hour.currency,
-    requests: hour.requests,
-    charged_nanos: hour.charged,
-    cost_nanos: hour.cost,
-    reported_requests: hour.reportedRequests,
-    reported_charged_nanos: hour.reportedCharged,
-    reported_cost_nanos: hour.reportedCost,
-    uncosted_requests: hour.uncostedRequests,
-    uncosted_charged_nanos: hour.uncostedCharged,
-    overruns: hour.overruns,
-    overrun_nanos: hour.overrun,
-    lapses: hour.lapses,
   };
 }
 
