@@ -1,5 +1,5 @@
 import { ADAPTER_NAME_PATTERN, listAdapters } from '@reelgate/tasks/config';
-import { describeFormat } from '@reelgate/platform/config/format-words';
+import { describeFormat } from '@reelgate/platform/config/units';
 import { listAdapterNames } from './channels-schema.ts';
 import { describeConfig } from './program-schema.ts';
 

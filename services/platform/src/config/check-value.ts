@@ -3,8 +3,7 @@ import type { ErrorObject, ValidateFunction } from '../json-schema.ts';
 import { isNetwork } from '../source-address.ts';
 import { ConfigError } from './config-document.ts';
 import type { Keys } from './config-locations.ts';
-import { describeFormat } from './format-words.ts';
-import { parseBytes, parseDuration, parseHostPort } from './units.ts';
+import { describeFormat, parseBytes, parseDuration, parseHostPort } from './units.ts';
 
 const NUMBER_OR_FLAG = /^(-?(0|[1-9]\d*)(\.\d+)?|true|false)$/;
 const DECIMAL = /^(0|[1-9]\d{0,11})(\.\d{1,9})?$/;

@@ -1,6 +1,5 @@
 import { Secret } from '../secret.ts';
-import { FORMAT_WORDS } from './format-words.ts';
-import { parseBytes, parseDuration, parseHostPort } from './units.ts';
+import { FORMAT_WORDS, parseBytes, parseDuration, parseHostPort } from './units.ts';
 import type { HostPort } from './units.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -26,17 +26,13 @@ export interface SharedLimits {
   readonly replicas: () => number;
 }
 
-interface SharedLimitsOptions {
-  /** The name of the service in the keys of Redis. */
-  readonly service: string;
+interface SharedLimitsOptions extends Omit<LimitsOptions, 'url' | 'deadlineMs'> {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Without it, each replica works with its part of the limits. */
   readonly redis: RedisLink | undefined;
-  /** The number of live replicas, if the service knows it without Redis. */
-  readonly replicas?: () => number;
 }
 
 /** Limits without a shared state: each of the replicas has an equal part. */
@@ -121,7 +117,11 @@ function fallbackReports({ service, log, metrics }: SharedLimitsOptions): (isAlo
   };
 }
 
-interface LimitsOptions extends Pick<SharedLimitsOptions, 'service' | 'replicas'> {
+interface LimitsOptions {
+  /** The name of the service in the keys of Redis. */
+  readonly service: string;
+  /** The number of live replicas, if the service knows it without Redis. */
+  readonly replicas?: () => number;
   /** The address of Redis. If undefined, each replica works with its part of the limits. */
   readonly url: Secret | undefined;
   /** By default a tenth of a second. */

@@ -167,7 +167,7 @@ function compileType(type: ValueType, { rules, isSet, inner }: TypeOptions): Fin
 }
 
 interface ValueOptions {
-  readonly rules: Pick<FieldRules, 'required' | 'reason' | 'message'>;
+  readonly rules: FieldRules;
   readonly checks: readonly Check[];
   readonly isSet: (value: unknown) => boolean;
   readonly requirement?: string;
@@ -193,8 +193,8 @@ function compileValue({ rules, checks, isSet, requirement = 'is required' }: Val
 }
 
 /** An unknown value of an enum is named, even if the rule has its own message. */
-function dropMessage({ reason }: FieldRules): ValueOptions['rules'] {
-  return { required: false, reason, message: '' };
+function dropMessage(rules: FieldRules): FieldRules {
+  return { ...rules, required: false, message: '' };
 }
 
 function compileOneof(oneof: DescOneof): Find | undefined {

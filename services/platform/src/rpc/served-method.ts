@@ -38,9 +38,13 @@ export interface IncomingCall extends Peer {
   readonly setHeader: (name: string, value: string) => void;
 }
 
-export interface ServingDeps {
+/** The means to identify a caller. */
+export interface CallerDeps {
   readonly identify: IdentifyCaller;
   readonly wrongKeys: WrongKeys;
+}
+
+export interface ServingDeps extends CallerDeps {
   readonly calls: RunningCalls;
   readonly streams: RunningStreams;
   readonly deprecations: (method: DescMethod) => RecordDeprecated;
@@ -149,7 +153,7 @@ function serveList(method: DescMethod, listed: DescMethod, served: ServedMethod,
 
 /** Identifies the caller by its key. A wrong key is reported with the caller's address. */
 export function identifyCaller(
-  { identify, wrongKeys }: Pick<ServingDeps, 'identify' | 'wrongKeys'>,
+  { identify, wrongKeys }: CallerDeps,
   { authorization, peerNames, peerAddress }: Peer,
 ): Caller {
   try {

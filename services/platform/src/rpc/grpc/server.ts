@@ -29,7 +29,7 @@ import { readCallPeer, toIncomingCall } from './incoming.ts';
 import { addReflection } from './introspection.ts';
 import { isFault, toConnectError, encodeStatusDetails } from '../problems.ts';
 import { identifyCaller, newServedMethod } from '../served-method.ts';
-import type { ServedMethod, ServingDeps } from '../served-method.ts';
+import type { CallerDeps, ServedMethod, ServingDeps } from '../served-method.ts';
 import { MESSAGE_BYTES_MAX } from '../service.ts';
 import type { Binding } from '../service.ts';
 import { serverCredentials } from '../../tls/grpc-credentials.ts';
@@ -143,10 +143,7 @@ export async function startGrpcServer({
  * Refuses a call of an unknown caller before its message is read, because each message of a stranger would take memory
  * up to its maximum size. Health and reflection have no callers.
  */
-function refuseStrangers(
-  bindings: readonly Binding[],
-  serving: Pick<ServingDeps, 'identify' | 'wrongKeys'>,
-): ServerInterceptor {
+function refuseStrangers(bindings: readonly Binding[], serving: CallerDeps): ServerInterceptor {
   const paths = new Set(
     bindings.flatMap(({ service }) => service.methods.map(({ name }) => `/${service.typeName}/${name}`)),
   );
