@@ -19,7 +19,7 @@ export type LinkMaker = (task: Task) => string;
 
 /** A task as the vendor shows it in a query, in a list and in a callback. */
 export function toWireTask(task: Task, now: number, linkTo: LinkMaker): TaskView {
-  const { id, order, createdAt } = task;
+  const { id, order, script, createdAt } = task;
   const { status, since } = findPhase(task, now);
   const prompt = order.kind === 'h3_context_ir' ? contextPrompt(order) : '';
   const succeeded = status === 'succeeded';
@@ -27,23 +27,19 @@ export function toWireTask(task: Task, now: number, linkTo: LinkMaker): TaskView
     id,
     model: order.model,
     status,
-    ...(status === 'failed' ? { error: toWireError(task) } : {}),
+    ...(status === 'failed' ? { error: failureBy(script.ending.as === 'failed' ? script.ending.code : '1000') } : {}),
     created_at: unixSeconds(createdAt),
     updated_at: unixSeconds(since),
-    ...(succeeded && task.script.result !== 'absent'
+    ...(succeeded && script.result !== 'absent'
       ? { content: order.kind === 'h3_context_ir' ? { prompt } : { url: linkTo(task) } }
       : {}),
     ...(order.resolution === undefined ? {} : { resolution: order.resolution }),
     duration: order.duration,
-    usage: succeeded ? computeUsage(order, task.script, prompt.length) : {},
+    usage: succeeded ? computeUsage(order, script, prompt.length) : {},
     ratio: order.kind === 'regeneration' ? '' : order.ratio,
     task_type: order.kind,
     modality: order.kind === 'h3_context_ir' ? 'text' : 'video',
   };
-}
-
-function toWireError({ script }: Task): unknown {
-  return failureBy(script.ending.as === 'failed' ? script.ending.code : '1000');
 }
 
 function unixSeconds(ms: number): number {
