@@ -14,15 +14,18 @@ import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Problem } from '@reelgate/platform/problem';
 import { toProblem } from '../http/answer-problem.ts';
 import { API } from '../pages/document.ts';
-import type { McpTool, RequestCall, ToolCall, ToolParts, ToolQuestion, UserAnswers } from './mcp-tool.ts';
+import { toToolResult } from './mcp-tool.ts';
+import type { McpTool, RequestCall, ToolCall, ToolParts, ToolQuestion, UserAnswers, ObjectSchema } from './mcp-tool.ts';
 import { TASKS_EXTENSION, startTask, taskMethods } from './task-methods.ts';
 import type { TaskMethod } from './task-methods.ts';
 import { cleanText, refusalSchema, refuseCall } from './tool-refusal.ts';
-import { toToolResult } from './tool-result.ts';
-import { toPublishedSchema } from './published-schema.ts';
-import { listTools } from './tools/index.ts';
 import { waitForCall } from './wait-for-call.ts';
 import type { TellProgress } from './wait-for-call.ts';
+import type { Schema } from '../domain/schema.ts';
+import { usageGet } from './tools/usage-get.ts';
+import { videoCancel, videoGet, videoList, videoWait } from './tools/follow-video.ts';
+import { videoCreate, videoQuote } from './tools/order-video.ts';
+import { videoModels } from './tools/video-models.ts';
 
 const SERVER_INFO = { name: 'reelgate', title: API.title, version: API.version };
 const INSTRUCTIONS =
@@ -214,4 +217,35 @@ function standardSchema<T>(isValid: (value: unknown) => boolean, message: string
       validate: (value) => (isValid(value) ? { value: value as T } : { issues: [{ message }] }),
     },
   };
+}
+
+/**
+ * Returns a schema as clients read it. google-genai fails for a schema with `additionalProperties`; what is checked keeps
+ * it, so an unknown argument is refused all the same.
+ */
+export function toPublishedSchema(schema: ObjectSchema): ObjectSchema {
+  return { ...publish(schema), type: 'object' };
+}
+
+function publish({ additionalProperties: _unpublished, ...schema }: Schema): Schema {
+  const { properties, items, anyOf } = schema as {
+    readonly properties?: Readonly<Record<string, Schema>>;
+    readonly items?: Schema;
+    readonly anyOf?: readonly Schema[];
+  };
+  return {
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, publish(property)])),
+    }),
+    ...(items && { items: publish(items) }),
+    ...(anyOf && { anyOf: anyOf.map(publish) }),
+  };
+}
+
+/** Every tool, in the order in which clients list them. */
+export function listTools(parts: ToolParts): readonly McpTool[] {
+  return [videoModels, videoQuote, videoCreate, videoWait, videoGet, videoList, videoCancel, usageGet].map((build) =>
+    build(parts),
+  );
 }

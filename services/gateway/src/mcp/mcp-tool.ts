@@ -1,4 +1,4 @@
-import type { ContentBlock } from '@modelcontextprotocol/server';
+import type { ContentBlock, CallToolResult } from '@modelcontextprotocol/server';
 import type { Secret } from '@reelgate/platform/secret';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { Principal } from '../clients/billing-client.ts';
@@ -7,7 +7,7 @@ import type { AccountBooks } from '../clients/money-client.ts';
 import type { ReadUsage } from '../clients/usage-client.ts';
 import type { Links } from '../dialects/dialect.ts';
 import type { Properties, Schema, TypeOf } from '../domain/schema.ts';
-import { bodyValidator } from '../dialects/wire/body-validator.ts';
+import { bodyValidator, invalid } from '../dialects/wire/body-validator.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { RateLimits } from '../domain/rate-limits.ts';
 import type { VideoModels } from '../models/list-models.ts';
@@ -16,7 +16,7 @@ import type { EndTaskDeps } from '../operations/end-task.ts';
 import type { ChargeReader } from '../operations/read-charge.ts';
 import type { SubmitOrderDeps } from '../operations/submit-order.ts';
 import type { RateCounters } from '../rate-counters/rate-counters.ts';
-import { dropEmptyArguments, readAmounts } from './tool-arguments.ts';
+import { formatNumber } from '../domain/decimal.ts';
 
 /** The parts that tools need. A tool calls the operations that the HTTP routes call. */
 export interface ToolParts extends SubmitOrderDeps, AwaitChangeDeps, EndTaskDeps {
@@ -83,7 +83,7 @@ export interface ToolAnswer<Structured = object> {
 }
 
 /** The id of a task that the client follows by itself, instead of a result. */
-export interface StartedTask {
+interface StartedTask {
   readonly startedTaskId: string;
 }
 
@@ -94,7 +94,7 @@ export interface ToolQuestion {
 }
 
 /** Hints for the client alone. They do not protect anything. */
-export interface ToolHints {
+interface ToolHints {
   readonly readOnlyHint: boolean;
   readonly destructiveHint?: boolean;
   readonly idempotentHint?: boolean;
@@ -118,7 +118,7 @@ export interface McpTool {
 }
 
 /** A tool as it is declared. The compiler compares its arguments and its result with their schemas. */
-export interface ToolSpec<I extends ObjectSchema, O extends ObjectSchema> extends Omit<McpTool, 'run' | 'wait'> {
+interface ToolSpec<I extends ObjectSchema, O extends ObjectSchema> extends Omit<McpTool, 'run' | 'wait'> {
   readonly input: I;
   readonly output: O;
   /** The arguments that are amounts of money: a JSON number is taken too. */
@@ -157,4 +157,54 @@ export function buildObjectSchema<const P extends Properties, const Required ext
 ): StrictSchema<P, Required> {
   const schema = { type: 'object', properties, additionalProperties: false, ...(required.length > 0 && { required }) };
   return schema as StrictSchema<P, Required>;
+}
+
+/**
+ * Returns the arguments without empty ones: null, an empty text, and an empty list. Some clients send every argument of
+ * a schema, and models fill in the others. A required argument that is empty is then missing, and its check names it.
+ * An unknown name stays, and is refused.
+ */
+function dropEmptyArguments({ properties }: Schema, given: unknown): unknown {
+  if (given === null || given === undefined) return {};
+  if (typeof given !== 'object' || Array.isArray(given)) return given;
+  const known = properties as Readonly<Record<string, Schema>>;
+  return Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => !Object.hasOwn(known, name) || !isEmpty(value)),
+  );
+}
+
+function isEmpty(value: unknown): boolean {
+  return (
+    value === null || (typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0)
+  );
+}
+
+/** Returns the arguments with amounts as texts. A JSON number is read as the decimal that its client wrote. */
+function readAmounts(names: readonly string[], given: unknown): unknown {
+  if (typeof given !== 'object' || given === null) return given;
+  const numbers = names.flatMap((name) => {
+    const value = (given as Readonly<Record<string, unknown>>)[name];
+    return typeof value === 'number' ? [[name, readNumber(name, value)]] : [];
+  });
+  return numbers.length === 0 ? given : { ...given, ...Object.fromEntries(numbers) };
+}
+
+function readNumber(name: string, value: number): string {
+  const text = formatNumber(value);
+  if (text === undefined)
+    throw invalid(name, 'must have at most 15 digits and nine places as a number; send a text such as "0.40"');
+  return text;
+}
+
+/** Clients that do not read the structured content get the same JSON as text. */
+export function toToolResult({ structured, sentence, attachments = [], isError = false }: ToolAnswer): CallToolResult {
+  return {
+    content: [
+      { type: 'text', text: JSON.stringify(structured) },
+      ...(sentence === undefined ? [] : [{ type: 'text' as const, text: sentence }]),
+      ...attachments,
+    ],
+    structuredContent: { ...structured },
+    ...(isError && { isError }),
+  };
 }

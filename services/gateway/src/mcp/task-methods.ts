@@ -2,13 +2,11 @@ import { isProblem } from '@reelgate/platform/problem';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { isFinal } from '../clients/tasks-client.ts';
 import type { Task } from '../clients/tasks-client.ts';
-import { cancelVideo } from './cancel-video.ts';
-import { describeVideo } from './describe-video.ts';
+import { cancelVideo, readVideo } from './read-video.ts';
+import { describeVideo, toIsoTime } from './shown-video.ts';
+import { toToolResult } from './mcp-tool.ts';
 import type { ToolCall, ToolParts } from './mcp-tool.ts';
-import { readVideo } from './read-video.ts';
 import { isFailed, toStateName } from '../dialects/wire/task-fields.ts';
-import { toIsoTime } from './shown-video.ts';
-import { toToolResult } from './tool-result.ts';
 
 /** The extension with which a client follows long calls by itself. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';

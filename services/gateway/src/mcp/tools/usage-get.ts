@@ -1,13 +1,13 @@
 import { USAGE_COUNTS } from '../../clients/usage-client.ts';
+import type { UsageSum } from '../../clients/usage-client.ts';
 import { memberSchemas } from '../../domain/schema.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { readUsageQuestion } from '../../http/routes/account-usage-route.ts';
 import { groupings } from '../../http/routes/usage-doc.ts';
 import { READ_ONLY, buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
-import { readBalanceLeft } from '../read-balance.ts';
+import { readBalanceLeft } from '../read-video.ts';
 import { moneySchemas } from '../shown-video.ts';
-import type { UsageSum } from '../../clients/usage-client.ts';
 
 /** The days of a month. A longer statement fills the context of a model. */
 const ROWS_MAX = 31;

@@ -6,14 +6,13 @@ import { formatDecimal } from '../../domain/decimal.ts';
 import { computePollDelayMs } from '../../http/headers.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import type { DecodedOrder } from '../../dialects/dialect.ts';
-import { checkSubmission, submitOrder } from '../../operations/submit-order.ts';
+import { checkSubmission, submitOrder, inClientTerms, toPendingOrder } from '../../operations/submit-order.ts';
 import type { Submission } from '../../operations/submit-order.ts';
-import type { Task } from '../../clients/tasks-client.ts';
-import { buildTool, buildObjectSchema } from '../mcp-tool.ts';
+import type { Task, TasksClient } from '../../clients/tasks-client.ts';
+import { buildTool, buildObjectSchema, READ_ONLY } from '../mcp-tool.ts';
 import type { McpTool, ToolCall, ToolParts, ToolQuestion } from '../mcp-tool.ts';
 import { askToConfirm, readConfirmed } from '../confirm-order.ts';
-import { estimateVideo } from '../estimate-video.ts';
-import { pickAccountCaller } from '../read-video.ts';
+import { pickAccountCaller, readBalanceLeft } from '../read-video.ts';
 import { toStateName } from '../../dialects/wire/task-fields.ts';
 import { encodeNextCall, moneySchemas, nextCallSchema, statusSchema } from '../shown-video.ts';
 import { decodeVideoOrder, videoArguments } from '../video-order.ts';
@@ -147,4 +146,72 @@ function lowerBound(decoded: DecodedOrder, maxAmountNanos: bigint): DecodedOrder
 function readKey(key: string): string {
   if (KEY.test(key)) return key;
   throw invalid('idempotency_key', 'must be 1 to 255 visible ASCII characters', 'invalid_idempotency_key');
+}
+
+/** Quotes the price of a video and the settings that it would have, without ordering it. */
+export function videoQuote(parts: ToolParts): McpTool {
+  return buildTool({
+    name: 'video_quote',
+    title: 'Quote a video',
+    description:
+      'Says what a video would cost, without ordering it. Call it before video_create, tell the user the price, and ' +
+      'pass its max_amount and currency to video_create.',
+    input: buildObjectSchema(videoArguments),
+    output: buildObjectSchema(
+      {
+        ...moneySchemas,
+        max_amount: { ...moneySchemas.amount, description: 'The least max_amount that video_create takes now.' },
+        model: { type: 'string' },
+        seconds: { type: 'integer' },
+        resolution: { type: 'string' },
+        ratio: { type: 'string' },
+        balance_left: { ...moneySchemas.amount, description: 'What the account can still spend.' },
+      },
+      ['amount', 'max_amount', 'currency', 'model', 'resolution', 'balance_left'],
+    ),
+    hints: READ_ONLY,
+    run: async (args, call) => {
+      const decoded = await decodeVideoOrder(parts, args, call);
+      const [{ amountNanos, nanos, currency, facts }, left] = await Promise.all([
+        estimateVideo(parts, decoded, call),
+        readBalanceLeft(parts, call),
+      ]);
+      const { model, duration, resolution = '', ratio } = decoded.order;
+      const seconds = duration ?? Number(facts['seconds'] ?? 0n);
+      return {
+        structured: {
+          amount: formatDecimal(amountNanos),
+          max_amount: formatDecimal(nanos),
+          currency,
+          model,
+          ...(seconds > 0 && { seconds }),
+          resolution,
+          ...(ratio !== undefined && ratio !== '' && { ratio }),
+          balance_left: formatDecimal(left.nanos),
+        },
+        sentence: 'Nothing is ordered yet. The price can change until video_create, which max_amount bounds.',
+      };
+    },
+  });
+}
+
+const DEADLINE_MS = 15_000;
+
+/** The price of an order. `nanos` is the most that the order may hold, in billionths. */
+type VideoEstimate = Awaited<ReturnType<TasksClient['estimateOrder']>> & { readonly nanos: bigint };
+
+/** Computes what an order would cost now. */
+async function estimateVideo(
+  parts: ToolParts,
+  decoded: DecodedOrder,
+  { principal: { accountId, tokenId }, requestId, span }: ToolCall,
+): Promise<VideoEstimate> {
+  const estimate = await inClientTerms(
+    decoded,
+    parts.tasks.estimateOrder(
+      { accountId, tokenId, order: toPendingOrder(decoded) },
+      { timeoutMs: DEADLINE_MS, requestId, span },
+    ),
+  );
+  return { ...estimate, nanos: estimate.maxAmountNanos ?? estimate.amountNanos };
 }
