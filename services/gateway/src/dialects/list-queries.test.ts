@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { refusalOf } from '../../testing/order-summary.ts';
-import { listVideos } from './openai/list-videos.ts';
-import { listTasks } from './vendor/list-tasks.ts';
+import { listVideos } from './openai/index.ts';
+import { listTasks } from './vendor/index.ts';
 
 const query = (text: string): URLSearchParams => new URLSearchParams(text);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { classify } from './classify.ts';
+import { classify } from './decode.ts';
 
 const text = { type: 'text', text: 'a boat' } as const;
 const base = { type: 'video_url', role: 'base_video', video_url: { url: 'https://x.example/v.mp4' } } as const;

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { brief, refusalOf } from '../../../testing/order-summary.ts';
 import type { Form } from '../dialect.ts';
 import { decodeCreate } from './decode.ts';
-import { readForm as readFormOf } from './read-form.ts';
+import { readForm as readFormOf } from './create-body.ts';
 
 const readForm = (given: Form) => readFormOf(given, ['model', 'prompt', 'input_reference']);
 const form = (fields: Form['fields'], files: Form['files'] = []): Form => ({ fields, files });

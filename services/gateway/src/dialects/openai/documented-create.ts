@@ -8,8 +8,12 @@ import {
   nonEmpty,
   orNull,
   words,
+  aspectRatio,
+  duration,
+  ratio,
+  resolution,
+  size,
 } from '../wire/documented-content.ts';
-import { aspectRatio, duration, ratio, resolution, size } from '../wire/documented-frame.ts';
 import { clientSchemas, documentedBound, documentedWebhookUrl } from '../wire/flat-fields.ts';
 import { pictureSchemas, pictureTexts } from '../wire/pictures.ts';
 

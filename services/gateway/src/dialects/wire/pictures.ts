@@ -3,9 +3,8 @@ import type { FormFile } from '../dialect.ts';
 import { objectSchema } from '../../domain/schema.ts';
 import type { OptionalMembers, Schema, TypeOf } from '../../domain/schema.ts';
 import { invalid } from './body-validator.ts';
-import { readMedia, toWireMedia } from './content-items.ts';
+import { readMedia, toWireMedia, invalidMedia, readDeclaredType } from './content-items.ts';
 import type { DecodedItem, Role } from './content-items.ts';
-import { invalidMedia, readDeclaredType } from './data-url.ts';
 
 /** The largest number of pictures in one field that is read. The tasks service checks how many a model takes. */
 const LIST_MAX = 16;
