@@ -2,15 +2,13 @@ import { dialects } from '../dialects/index.ts';
 import type { QueryParameter } from '../dialects/dialect.ts';
 import type { Schema } from '../domain/schema.ts';
 import { LABEL, LABEL_MAX } from '../domain/label.ts';
-import type { RouteDoc, RouteEntry } from '../http/routes/route.ts';
+import type { RouteDoc, RouteEntry, Method } from '../http/routes/route.ts';
 import { collectErrors, referToErrors } from './error-responses.ts';
-import { listMethods, toShownPath } from './find-route.ts';
-import { hoist } from './hoist.ts';
-import { shareComponents } from './share-components.ts';
+import { shareComponents, headerComponents, buildHeaderRefs } from './share-components.ts';
 import type { Answer, Operation, Parameter } from './share-components.ts';
 import { LIMIT_HEADERS } from '../http/response-headers.ts';
-import { headerComponents, buildHeaderRefs } from './header-components.ts';
 import type { ResponseHeader } from '../http/response-headers.ts';
+import { isDeepStrictEqual } from 'node:util';
 
 /** The title, the version and the description of the API. */
 export const API = {
@@ -179,4 +177,65 @@ function buildPathParameters(path: string): Parameter[] {
 /** Collects the tags: first the dialects in their order, then the others. */
 function collectTags(routes: readonly RouteEntry[]): string[] {
   return [...new Set([...dialects.map(({ name }) => name), ...routes.map(({ doc }) => doc.tag)])];
+}
+
+/**
+ * Finds a route by its method and its path as the table has it. Throws if the table has no such route, because a text
+ * names it.
+ */
+export function findRoute(routes: readonly RouteEntry[], method: Method, path: string): RouteEntry {
+  const found = routes.find((route) => route.path === path && listMethods(route).includes(method));
+  if (found === undefined) throw new Error(`no route ${method} ${path}`);
+  return found;
+}
+
+export function listMethods({ methods }: RouteEntry): readonly string[] {
+  return methods === 'all' ? ['any method'] : methods;
+}
+
+/** The path as a page shows it. */
+export function toShownPath({ path }: RouteEntry): string {
+  return path.replace('{+', '{');
+}
+
+const SCHEMA_KEYWORDS = ['type', 'oneOf', 'anyOf', 'allOf'];
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * Moves every schema with a title to the components and leaves a reference in its place, with the description if that
+ * is the place's own.
+ */
+function hoist<T extends object>(
+  value: T,
+): {
+  readonly document: T;
+  readonly schemas: Readonly<Record<string, unknown>>;
+} {
+  const schemas = new Map<string, Json>();
+  const walk = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(walk);
+    if (typeof node !== 'object' || node === null) return node;
+    const copy = Object.fromEntries(Object.entries(node).map(([name, inner]) => [name, walk(inner)]));
+    return isTitled(node as Json) ? refer(copy) : copy;
+  };
+  const refer = (schema: Json): object => {
+    const title = String(schema['title']);
+    const $ref = `#/components/schemas/${title}`;
+    const known = schemas.get(title);
+    schemas.set(title, known ?? schema);
+    const { description } = schema;
+    if (known === undefined || isDeepStrictEqual(known, schema)) return { $ref };
+    if (!isDeepStrictEqual({ ...known, description }, schema)) throw new Error(`two schemas have the title ${title}`);
+    return { description, $ref };
+  };
+  return {
+    document: walk(value) as T,
+    schemas: Object.fromEntries([...schemas].toSorted(([one], [other]) => (one < other ? -1 : 1))),
+  };
+}
+
+/** Reports whether this is a schema with a title, not an object with a property called `title`. */
+function isTitled(node: Json): boolean {
+  return typeof node['title'] === 'string' && SCHEMA_KEYWORDS.some((keyword) => keyword in node);
 }

@@ -6,8 +6,8 @@ import type { EnvelopeName } from '../domain/envelope-name.ts';
 import { WITH_TOKEN, listRefusalStatuses } from '../http/routes/route.ts';
 import type { RefusedStatus, RouteEntry } from '../http/routes/route.ts';
 import { LIMIT_HEADERS } from '../http/response-headers.ts';
-import { buildHeaderRefs } from './header-components.ts';
 import type { ResponseHeader } from '../http/response-headers.ts';
+import { buildHeaderRefs } from './share-components.ts';
 
 const UPSTREAM: Schema = {
   title: 'UpstreamError',

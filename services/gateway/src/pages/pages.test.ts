@@ -5,7 +5,7 @@ import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import { expectGoldenDocument } from '../../testing/golden.ts';
 import { call } from '../../testing/http-call.ts';
-import { listMethods, toShownPath } from './find-route.ts';
+import { listMethods, toShownPath } from './document.ts';
 import { readDocument } from '../../testing/openapi/document.ts';
 import { gatewayRoutes } from '../gateway-routes.ts';
 import { mcpRoute } from '../mcp/mcp-route.ts';

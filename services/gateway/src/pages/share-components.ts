@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Schema } from '../domain/schema.ts';
+import { RESPONSE_HEADERS } from '../http/response-headers.ts';
+import type { ResponseHeader } from '../http/response-headers.ts';
 
 export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
@@ -83,9 +85,17 @@ function mapValues<T, U>(values: Readonly<Record<string, T>>, change: (value: T)
 }
 
 /** Returns the name of a component: `Idempotency-Key` becomes `IdempotencyKey`. */
-export function toComponentName(name: string): string {
+function toComponentName(name: string): string {
   return name
     .split(/[-_]/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
+}
+
+export const headerComponents: Readonly<Record<string, object>> = Object.fromEntries(
+  Object.entries(RESPONSE_HEADERS).map(([name, header]) => [toComponentName(name), header]),
+);
+
+export function buildHeaderRefs(names: readonly ResponseHeader[]): object {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${toComponentName(name)}` }]));
 }
