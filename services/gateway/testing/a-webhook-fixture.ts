@@ -10,8 +10,8 @@ import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { partialService } from '@reelgate/platform/testing/partial-service';
-import type { Span } from '@reelgate/platform/trace/trace';
 import { NO_TRACING } from '@reelgate/platform/trace/trace';
+import type { Span } from '@reelgate/platform/trace/trace';
 import { MediaService, SendWebhookResponseSchema } from '@reelgate/proto/media/v1/media_service';
 import type { SendWebhookRequest, SendWebhookResponse } from '@reelgate/proto/media/v1/media_service';
 import { EventSchema, WebhookAttemptSchema } from '@reelgate/proto/tasks/v1/webhook';
@@ -30,8 +30,8 @@ import type {
 } from '@reelgate/proto/tasks/v1/webhook_service';
 import type { SenderClient } from '../src/clients/gateway-clients.ts';
 import type { DueDelivery, LeasedReceiver, MadeAttempt } from '../src/webhooks/make-attempt.ts';
-import { startReceiverPool } from '../src/webhooks/receiver-pool.ts';
-import type { ReceiverPoolOptions } from '../src/webhooks/receiver-pool.ts';
+import { startReceiverPool } from '../src/webhooks/start-webhooks.ts';
+import type { ReceiverPoolOptions } from '../src/webhooks/start-webhooks.ts';
 import type { LeasedPool } from '../src/operations/leased-pool.ts';
 
 export const LEASE_MS = 10_000n;

@@ -6,8 +6,8 @@ import { JobEncoding, JobSchema } from '@reelgate/proto/tasks/v1/job';
 import type { JobAnswer, JobAnswerSchema } from '@reelgate/proto/tasks/v1/job';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { relayEndpoints } from '../relay/endpoints.ts';
-import type { LineAnswer } from './batch-endpoint.ts';
-import { callEndpoint } from './call-lines.ts';
+import { callEndpoint } from './batch-endpoints.ts';
+import type { LineAnswer } from './batch-endpoints.ts';
 
 const endpoint = callEndpoint(relayEndpoints.find(({ path }) => path === '/v1/chat/completions')!);
 const BODY = { model: 'some-model', messages: [{ role: 'user', content: 'hello' }] };

@@ -3,11 +3,9 @@ import fc from 'fast-check';
 import { dialects } from '../dialects/index.ts';
 import { chooseDefaults } from '../domain/model-defaults.ts';
 import type { Model } from '../domain/model-defaults.ts';
-import { listBatchEndpoints } from './batch-endpoints.ts';
-import { newFault } from './batch-endpoint.ts';
-import { LINE_BYTES_MAX, lineChecker } from './check-line.ts';
+import { listBatchEndpoints, newFault } from './batch-endpoints.ts';
+import { LINE_BYTES_MAX, lineChecker, splitLines } from './check-line.ts';
 import type { LineChecker } from './check-line.ts';
-import { splitLines } from './split-lines.ts';
 
 const ranges = { duration: { min: 4, max: 15 }, resolutions: ['768P'], ratios: ['adaptive', '16:9'] };
 const alpha: Model = { ...ranges, defaults: chooseDefaults(ranges) };

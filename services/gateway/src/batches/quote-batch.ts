@@ -7,10 +7,9 @@ import type { ClientFiles } from '../clients/client-files.ts';
 import { toWirePreference } from '../clients/task-queue.ts';
 import type { Order, TasksClient } from '../clients/tasks-client.ts';
 import type { Models } from '../domain/model-defaults.ts';
-import { newFault } from './batch-endpoint.ts';
-import type { BatchEndpoint } from './batch-endpoint.ts';
-import { BATCH_FAULTS_MAX, LINE_BYTES_MAX, lineChecker } from './check-line.ts';
-import { splitLines } from './split-lines.ts';
+import { newFault } from './batch-endpoints.ts';
+import type { BatchEndpoint } from './batch-endpoints.ts';
+import { BATCH_FAULTS_MAX, LINE_BYTES_MAX, lineChecker, splitLines } from './check-line.ts';
 import { refuse } from '../refusals.ts';
 
 /** The lines that are read in one turn of the event loop. */

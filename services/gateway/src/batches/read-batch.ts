@@ -10,9 +10,8 @@ import type { ClientFiles } from '../clients/client-files.ts';
 import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
 import type { Models } from '../domain/model-defaults.ts';
 import { BODY_KEEP_MS, keepBytes } from '../jobs/job-bytes.ts';
-import type { BatchEndpoint } from './batch-endpoint.ts';
-import { BATCH_FAULTS_MAX, LINE_BYTES_MAX, lineChecker } from './check-line.ts';
-import { splitLines } from './split-lines.ts';
+import type { BatchEndpoint } from './batch-endpoints.ts';
+import { BATCH_FAULTS_MAX, LINE_BYTES_MAX, lineChecker, splitLines } from './check-line.ts';
 
 /** The lines that are stored at once: a step short enough that other calls do not notice it. */
 const STEP_LINES = 32;

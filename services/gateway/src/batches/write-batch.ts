@@ -7,7 +7,7 @@ import { isSettled } from '../domain/charge.ts';
 import type { Charge } from '../domain/charge.ts';
 import type { Task } from '../clients/tasks-client.ts';
 import type { ChargeReader } from '../operations/read-charge.ts';
-import type { BatchEndpoint } from './batch-endpoint.ts';
+import type { BatchEndpoint } from './batch-endpoints.ts';
 import type { BatchWorkDeps, LeasedBatch } from './read-batch.ts';
 
 /** The lines that are in memory at once. */

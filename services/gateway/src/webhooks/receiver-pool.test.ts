@@ -8,7 +8,7 @@ import {
 } from '@reelgate/proto/tasks/v1/webhook_service';
 import { LEASE_MS, aWebhookFixture, anAnswer, unavailable } from '../../testing/a-webhook-fixture.ts';
 import type { WebhookFixture } from '../../testing/a-webhook-fixture.ts';
-import { hideSecrets } from './receiver-pool.ts';
+import { hideSecrets } from './start-webhooks.ts';
 import type { LeasedPool } from '../operations/leased-pool.ts';
 
 const FAILED = anAnswer({ statusCode: 500, answerHead: Buffer.from('no') });
