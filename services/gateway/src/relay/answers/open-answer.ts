@@ -5,14 +5,13 @@ import type { RelayChannel } from '../channels/relay-channels.ts';
 import { NOTHING_CAME } from '../protocols/faults.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 import type { IdSigner } from '../state/sign-ids.ts';
+import { newAnswerEdits } from './answer-body.ts';
 import type { AnswerBody, AnswerContext } from './answer-body.ts';
-import { newAnswerEdits } from './answer-edits.ts';
+import { holdHead } from './call-sink.ts';
 import type { CallSink } from './call-sink.ts';
-import { hasWords } from './has-words.ts';
-import { holdHead } from './held-head.ts';
+import { hasWords, newHeldAnswer, newPassedAnswer, NO_PROGRESS } from './whole-answers.ts';
 import { quoteSentIds } from './scrub-error.ts';
 import { newElementsAnswer, newEventAnswer } from './stream-answers.ts';
-import { newHeldAnswer, newPassedAnswer, NO_PROGRESS } from './whole-answers.ts';
 
 const JSON_TYPE = /^(application|text)\/([\w.-]+\+)?json/;
 const PAGE_TYPE = /^(application|text)\/([\w.-]+\+)?(xml|html)/;

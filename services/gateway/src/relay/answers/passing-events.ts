@@ -1,21 +1,21 @@
 import { countTextBytes, withoutMember } from '../../json-bytes/json-members.ts';
-import type { DeliveryRules } from '../protocols/delivery-rules.ts';
-import type { Fault } from '../protocols/faults.ts';
+import type { DeliveryRules, JsonObject, StreamRules, Protocol } from '../protocols/protocol.ts';
 import { findBareFault, findFault, NOTHING_CAME, toMissingFault, toTextFault } from '../protocols/faults.ts';
+import type { Fault } from '../protocols/faults.ts';
 import { mentionsAny, mentionsBareFault, mentionsFault } from '../protocols/mentions.ts';
-import type { JsonObject, StreamRules } from '../protocols/protocol.ts';
 import { resolveUsage } from '../protocols/resolve-usage.ts';
 import type { Counters } from '../protocols/usage-counters.ts';
 import { WHOLE } from './answer-body.ts';
 import type { AnswerBody, AnswerContext, AnswerEnding } from './answer-body.ts';
 import { editData, isDone, isErrorEvent, parseEvent, readErrorText, scrubFrame } from './event-data.ts';
-import { newLongEvent } from './long-event.ts';
+import type { StringEditor } from '../../json-bytes/edit-strings.ts';
+import { findUsageHolders, keepLastBytes } from './usage-in-bytes.ts';
 
 /**
  * The events of a stream on their way to the client. It reads their usage and their faults, observes their deliveries,
  * and removes members that only the gateway asked for and members that identify the upstream.
  */
-export interface PassingEvents {
+interface PassingEvents {
   /** Takes a complete event with its framing. */
   readonly onEvent: (event: Buffer) => void;
   /** Takes a piece of an event that is too long to be held. */
@@ -177,4 +177,49 @@ function judgeEvent(raw: Buffer, event: JsonObject, rules: DeliveryRules): Event
 
 function mentionsUsage(bytes: Buffer, { usageMarks }: StreamRules): boolean {
   return usageMarks.some((mark) => bytes.includes(mark));
+}
+
+const NOTHING: Buffer = Buffer.alloc(0);
+
+/** An event that is too long to be held. It passes in pieces. It is edited, and the usage at its end is read. */
+interface LongEvent {
+  /** Returns the bytes that can be sent now. */
+  take(piece: Buffer, endsEvent: boolean): Buffer;
+  /** Returns the held bytes of an event that never ended. */
+  rest(): Buffer;
+  /** Reports whether the event ends the answer. */
+  endsAnswer(): boolean;
+  /** Ends the event. Returns the counters that are known now. */
+  countersAfter(before: Counters | undefined): Counters | undefined;
+}
+
+function newLongEvent(protocol: Protocol, openEditor: () => StringEditor | undefined): LongEvent {
+  const rules = protocol.stream;
+  let pieces: StringEditor | undefined;
+  let isBegun = false;
+  let tail = NOTHING;
+  let isMarked = false;
+  let isEnd = false;
+  const rest = (): Buffer => pieces?.rest() ?? NOTHING;
+  return {
+    take: (piece, endsEvent) => {
+      if (!isBegun) pieces = openEditor();
+      isBegun = true;
+      isMarked ||= rules.usageMarks.some((mark) => piece.includes(mark));
+      isEnd ||= mentionsAny(piece, protocol.delivery.events.endMarks);
+      tail = keepLastBytes(tail, piece);
+      const ready = pieces?.take(piece) ?? piece;
+      return endsEvent ? Buffer.concat([ready, rest()]) : ready;
+    },
+    rest,
+    endsAnswer: () => isEnd || mentionsAny(tail, protocol.delivery.events.endMarks),
+    countersAfter: (before) => {
+      const after = isMarked ? rules.countersAfter(findUsageHolders(tail), before) : before;
+      tail = NOTHING;
+      isMarked = false;
+      isEnd = false;
+      isBegun = false;
+      return after;
+    },
+  };
 }

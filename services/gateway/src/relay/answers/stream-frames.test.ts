@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { FRAME_BYTES_MAX, frameSplitter } from './stream-frames.ts';
+import { FRAME_BYTES_MAX, frameSplitter } from './stream-answers.ts';
 
 function split(stream: Buffer, cuts: readonly number[]): { frames: string[]; pieces: number; all: Buffer } {
   const splitter = frameSplitter();

@@ -1,8 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Progress } from '../answers/answer-body.ts';
+import type { Progress, AnswerEnding } from '../answers/answer-body.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
-import { judgeStatus, refusesCall } from './judge-error.ts';
+import { judgeStatus, refusesCall, judgeError } from './judge-error.ts';
 import type { ErrorVerdict } from './judge-error.ts';
+import type { Fault } from '../protocols/faults.ts';
+import type { RelayCall } from '../requests/relay-call.ts';
+import type { Problem } from '@reelgate/platform/problem';
+import { scrubText } from '../answers/scrub-error.ts';
+import type { Identities } from '../answers/scrub-error.ts';
+import { refuse } from '../../refusals.ts';
 
 /** An upstream's error answer, before a client sees it. */
 export interface ErrorAnswer {
@@ -93,4 +99,67 @@ function speaksAgainst(result: AttemptResult): boolean {
 
 export function readErrorCode(error: Error): string {
   return (error as { readonly code?: string }).code ?? '';
+}
+
+const NOTHING_CAME = 'the upstream answered without a result';
+
+/**
+ * Turns an error that came with a good status into the error answer that it should have been. Nothing was delivered or
+ * charged, so clients may repeat the call unless the fault is their own.
+ */
+export function toFailedResult(
+  { endpoint: { protocol } }: RelayCall,
+  headers: IncomingHttpHeaders,
+  { status, error }: Fault,
+): AttemptResult {
+  const fault = { status, code: 'upstream_failed', message: NOTHING_CAME };
+  const envelope = JSON.parse(protocol.faultBody(fault)) as { readonly error: object };
+  const body = Buffer.from(JSON.stringify(error === undefined ? envelope : { ...envelope, error }));
+  const verdict = judgeError(status, body);
+  return {
+    kind: 'error',
+    answer: {
+      status,
+      headers: { ...headers, 'x-should-retry': String(verdict.triesNext) },
+      body,
+      verdict,
+    },
+  };
+}
+
+/** Reads the end of an answer for the result of its attempt. */
+export function readEnding(ending: Exclude<AnswerEnding, { readonly how: 'failed' }>): {
+  readonly how: 'whole' | 'broken';
+  readonly faultStatus?: number;
+} {
+  return ending.how === 'whole' ? { how: 'whole' } : { how: 'broken', faultStatus: ending.fault.status };
+}
+
+/** The upstream's words that a refusal of content quotes. */
+const QUOTED_MAX = 500;
+/** The statuses that no client takes for a fault of its token and that no SDK repeats. */
+const KEPT: ReadonlySet<number> = new Set([400, 413, 415, 422, 451]);
+
+/**
+ * Returns the refusal that replaces an upstream's error if a client would misread that error: a refusal of content with
+ * the status of a credential or of a fault, a refusal of the size with the status of a limit, and a redirect. Returns
+ * undefined if the error itself is shown.
+ */
+export function refuseVerdict(
+  { status, verdict }: Pick<ErrorAnswer, 'status' | 'verdict'>,
+  identities: Identities,
+): Problem | undefined {
+  if (verdict.class === 'redirect')
+    return refuse('upstream_refused', {
+      message: `the upstream redirects this request (status ${status}), and no redirect is followed`,
+    });
+  if (verdict.refusal === undefined || KEPT.has(status)) return undefined;
+  const { message = '', reasons } = verdict.refusal;
+  const words = scrubText(message, identities).slice(0, QUOTED_MAX);
+  const named = reasons.length === 0 ? '' : ` (${scrubText(reasons.join(', '), identities)})`;
+  if (verdict.class === 'request')
+    return refuse('upstream_refused', { message: `the upstream refused the size of this request: ${words}` });
+  return refuse('content_rejected', {
+    message: `the upstream refused the content of this request${named}${words === '' ? '' : `: ${words}`}`,
+  });
 }

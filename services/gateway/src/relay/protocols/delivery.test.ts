@@ -9,7 +9,7 @@ import {
   responsesDelivery,
   speechDelivery,
 } from './delivery.ts';
-import type { DeliveryRules } from './delivery-rules.ts';
+import type { DeliveryRules } from './protocol.ts';
 
 const chat = (message: object): JsonObject => ({ choices: [{ index: 0, message, finish_reason: 'stop' }] });
 const chunk = (delta: object): JsonObject => ({ choices: [{ index: 0, delta, finish_reason: null }] });

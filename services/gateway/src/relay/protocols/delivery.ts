@@ -1,8 +1,7 @@
 import { quoteWords } from './mentions.ts';
 import type { JsonObject } from '../../json-bytes/find-objects.ts';
-import type { DeliveryRules, EventRules } from './delivery-rules.ts';
-import { hasContent, hasContentBut, readObjects } from './contents.ts';
-import { readObject } from './members.ts';
+import type { DeliveryRules, EventRules } from './protocol.ts';
+import { hasContent, hasContentBut, readObjects, readObject } from './members.ts';
 
 const never = (): boolean => false;
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';

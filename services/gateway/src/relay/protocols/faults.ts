@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../json-bytes/find-objects.ts';
-import type { DeliveryRules } from './delivery-rules.ts';
-import { hasContent } from './contents.ts';
-import { readList, readObject } from './members.ts';
+import type { DeliveryRules } from './protocol.ts';
+import { hasContent, readList, readObject } from './members.ts';
 
 /** An error that an upstream reported in an answer with a good status. */
 export interface Fault {

@@ -1,11 +1,10 @@
-import { inputTokensMax, outputTokensMax, searchesMax } from './quantities.ts';
+import { inputTokensMax, outputTokensMax, searchesMax, countSearchQueries } from './quantities.ts';
 import { readObject } from './members.ts';
 import { contentDelivery } from './delivery.ts';
 import { quoteWord, quoteWords } from './mentions.ts';
 import { USAGE_MARKS } from './protocol.ts';
 import type { Protocol, StreamFault } from './protocol.ts';
 import { resolveUsage } from './resolve-usage.ts';
-import { countSearchQueries } from './searches.ts';
 import { generateState } from './state.ts';
 import { raiseCounters, raiseSearches, readCounters } from './usage-counters.ts';
 

@@ -2,10 +2,9 @@ import { chatDelivery, responsesDelivery } from './delivery.ts';
 import { quoteWord, quoteWords } from './mentions.ts';
 import { USAGE_MARKS } from './protocol.ts';
 import type { Protocol, StreamFault } from './protocol.ts';
-import { inputTokensMax, outputTokensMax, searchesMax } from './quantities.ts';
+import { inputTokensMax, outputTokensMax, searchesMax, countSearchCalls } from './quantities.ts';
 import { readList, readObject } from './members.ts';
 import { readAnswerUsage, resolveUsage } from './resolve-usage.ts';
-import { countSearchCalls } from './searches.ts';
 import { chatState, responsesState } from './state.ts';
 import { raiseCounters, raiseSearches, readCounters } from './usage-counters.ts';
 

@@ -1,6 +1,6 @@
 import type { CallContent, JsonObject } from './protocol.ts';
 import type { Usage } from '../../domain/call-usage.ts';
-import { readList } from './members.ts';
+import { readList, readObjects, readObject } from './members.ts';
 import { readQuantity } from './usage-counters.ts';
 
 /** A shorter body is counted as text. */
@@ -85,4 +85,22 @@ export function outputTokensMax(each: unknown, answers: unknown = 1): { readonly
 export function searchesMax({ json }: CallContent): number {
   const allowed = readList(json, 'tools').map((tool) => (tool as JsonObject | null)?.['max_uses']);
   return Math.min(Math.max(1, sumQuantities(...allowed) ?? 1), SEARCHES_HELD_MAX);
+}
+
+const SEARCH_CALL = 'web_search_call';
+
+/** Counts the searches among the items of a response. OpenAI bills each, but not the pages that were opened after it. */
+export function countSearchCalls(response: JsonObject): number {
+  return readObjects(response, 'output').filter((item) => {
+    const action = readObject(item, 'action')['type'];
+    return item['type'] === SEARCH_CALL && (action === undefined || action === 'search');
+  }).length;
+}
+
+/** Counts the queries of Google's search. Google bills each once, and does not bill empty ones. */
+export function countSearchQueries(answer: JsonObject): number {
+  const queries = readObjects(answer, 'candidates').flatMap((candidate) =>
+    readList(readObject(candidate, 'groundingMetadata'), 'webSearchQueries'),
+  );
+  return new Set(queries.filter((query) => typeof query === 'string' && query.trim() !== '')).size;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { toCloseCode, toCloseReason } from './close-codes.ts';
+import { toCloseCode, toCloseReason } from './run-session.ts';
 
 test.each([
   [1000, 1000],

@@ -1,15 +1,17 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
-import type { Problem } from '@reelgate/platform/problem';
+import { Problem } from '@reelgate/platform/problem';
 import { isUnreachable } from '@reelgate/platform/unreachable';
-import { judgeError } from '../attempts/judge-error.ts';
+import { judgeError, refusesCall } from '../attempts/judge-error.ts';
 import type { ErrorVerdict } from '../attempts/judge-error.ts';
-import { refuseVerdict } from '../attempts/refuse-verdict.ts';
+import { refuseVerdict } from '../attempts/attempt-result.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { scrubError } from '../answers/scrub-error.ts';
 import type { Identities } from '../answers/scrub-error.ts';
 import { setSearchModel } from './handshake.ts';
 import type { Handshake } from './handshake.ts';
+import { tryInTurn } from '../channels/serving-channels.ts';
+import type { TurnResult } from '../channels/serving-channels.ts';
 
 const DIAL_TIMEOUT_MS = 15_000;
 const REFUSAL_BYTES_MAX = 64 * 1024;
@@ -29,7 +31,7 @@ export interface UpstreamRefusal {
   readonly headers: IncomingHttpHeaders;
 }
 
-export type DialResult =
+type DialResult =
   /** An open session that is not read yet. */
   | { readonly kind: 'open'; readonly socket: WebSocket }
   | { readonly kind: 'refused'; readonly refusal: UpstreamRefusal }
@@ -37,7 +39,7 @@ export type DialResult =
   | { readonly kind: 'failed'; readonly isUnreachable: boolean }
   | { readonly kind: 'gone' };
 
-export interface DialOptions {
+interface DialOptions {
   readonly identities: Identities;
   readonly messageBytesMax: number;
   /** Aborted when the client has left. */
@@ -48,7 +50,7 @@ export interface DialOptions {
  * Opens a session at the upstream of one channel. The upstream does not act before the session is open, so another
  * channel may be tried.
  */
-export async function dialUpstream(
+async function dialUpstream(
   channel: RelayChannel,
   handshake: Handshake,
   { identities, messageBytesMax, gone }: DialOptions,
@@ -122,4 +124,65 @@ function toHeaderRecord(pairs: readonly string[]): Record<string, string[]> {
     headers.set(name, [...(headers.get(name) ?? []), pairs[at + 1] ?? '']);
   }
   return Object.fromEntries(headers);
+}
+
+/** An upstream that has accepted the session and is not read yet. The caller releases its permit of the channel. */
+export interface OpenUpstream {
+  readonly channel: RelayChannel;
+  readonly socket: WebSocket;
+  readonly identities: Identities;
+}
+
+interface OpenOptions {
+  readonly accountId: string;
+  readonly messageBytesMax: number;
+  /** Aborted when the client has left. */
+  readonly gone: AbortSignal;
+  /** Called for each channel that did not take the session, with the outcome. */
+  readonly onFailed: (channel: RelayChannel, end: string) => void;
+}
+
+/**
+ * Tries the channels one after another until one takes the session. The session then holds a permit of the channel,
+ * like a call.
+ */
+export async function openUpstream(
+  channels: readonly RelayChannel[],
+  handshake: Handshake,
+  options: OpenOptions,
+): Promise<OpenUpstream | UpstreamRefusal> {
+  const found = await tryInTurn(channels, options.accountId, (channel) => tryChannel(channel, handshake, options));
+  if (found instanceof Problem) throw found;
+  if ('problem' in found && found.problem !== undefined) throw found.problem;
+  return found;
+}
+
+async function tryChannel(
+  channel: RelayChannel,
+  handshake: Handshake,
+  { onFailed, ...options }: OpenOptions,
+): Promise<TurnResult<OpenUpstream | UpstreamRefusal>> {
+  const identities = channel.findIdentities(handshake.model).inErrors;
+  const dialled = await dialUpstream(channel, handshake, { ...options, identities });
+  informCircuit(channel, dialled, options.accountId);
+  if (dialled.kind === 'open') return { outcome: { channel, socket: dialled.socket, identities }, isFinal: true };
+  channel.permits.release(options.accountId);
+  if (dialled.kind === 'gone') return { outcome: undefined, isFinal: true };
+  if (dialled.kind === 'failed') {
+    onFailed(channel, 'unreachable');
+    return { outcome: undefined, isFinal: false };
+  }
+  const { refusal } = dialled;
+  channel.obeyAnswer(refusal);
+  onFailed(channel, String(refusal.status));
+  const { triesNext, isShown } = refusal.verdict;
+  return { outcome: isShown ? refusal : undefined, isFinal: !triesNext };
+}
+
+function informCircuit({ circuit }: RelayChannel, dialled: DialResult, accountId: string): void {
+  if (dialled.kind === 'open') circuit.worked();
+  else if (dialled.kind === 'failed') circuit.failed(dialled.isUnreachable ? undefined : accountId);
+  else if (dialled.kind === 'refused' && dialled.refusal.verdict.isFault) circuit.failed(accountId);
+  else if (dialled.kind === 'refused' && refusesCall(dialled.refusal.verdict)) circuit.refused(accountId);
+  else circuit.undecided(accountId);
 }

@@ -14,23 +14,23 @@ import type { DurableCharges } from '../charges/call-charges.ts';
 import { REALTIME_ENDPOINT } from '../endpoints.ts';
 import { newClientServer } from './client-server.ts';
 import type { ClientServer } from './client-server.ts';
-import { CLOSE } from './close-codes.ts';
-import type { UpstreamRefusal } from './dial-upstream.ts';
-import type { Handshake } from './handshake.ts';
-import { openUpstream } from './open-upstream.ts';
-import type { OpenUpstream } from './open-upstream.ts';
-import type { RealtimeSettings } from './realtime-settings.ts';
-import { runSession } from './run-session.ts';
+import { CLOSE, runSession } from './run-session.ts';
 import type { SessionEnd } from './run-session.ts';
-import { gatewayBusy, sessionPermits } from './session-permits.ts';
+import { openUpstream } from './dial-upstream.ts';
+import type { UpstreamRefusal, OpenUpstream } from './dial-upstream.ts';
+import type { Handshake } from './handshake.ts';
+import type { RealtimeSettings } from './realtime-settings.ts';
 import { newSessionUsage } from './session-usage.ts';
 import type { SessionUsage } from './session-usage.ts';
+import type { Problem } from '@reelgate/platform/problem';
+import { permitsByToken } from '../../operations/permits-by-token.ts';
+import { refuse } from '../../refusals.ts';
 
 /** Dialling, closing and settling take less than this. After it billing charges the hold by itself. */
 const LAPSE_MARGIN_MS = 3_600_000;
 
 /** A handshake with a known caller, and the connection on which it arrived. */
-export interface SessionOpening {
+interface SessionOpening {
   readonly handshake: Handshake;
   readonly principal: Principal;
   /** The client's label for the charge of the session, undefined if there is none. */
@@ -56,7 +56,7 @@ export interface Realtime {
   stop(): Promise<void>;
 }
 
-export interface RealtimeDeps {
+interface RealtimeDeps {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
@@ -197,4 +197,41 @@ function refusalLog(
     log.warn({ requestId, channel, model, end, ms: clock.now() - since }, 'a channel did not take a realtime session');
     since = clock.now();
   };
+}
+
+/** Bounds the sessions that are open or being opened: of the gateway, and of each token. */
+interface SessionPermits {
+  /** Takes a permit of the token and of the tokens above it until it is released. Refuses with a Problem. */
+  acquire(tokenId: string, ...makerIds: readonly string[]): { release(): void };
+  inUse(): number;
+}
+
+function sessionPermits({ sessionsMax, sessionsPerTokenMax }: RealtimeSettings): SessionPermits {
+  const permits = permitsByToken({ total: sessionsMax, perToken: sessionsPerTokenMax });
+  return {
+    acquire: (tokenId, ...makerIds) => {
+      const permit = permits.tryAcquire(tokenId, ...makerIds);
+      if (permit === 'token_full') throw tooMany('a token', sessionsPerTokenMax);
+      if (permit === 'maker_full')
+        throw tooMany('the token that created this one, and all tokens that it created,', sessionsPerTokenMax);
+      if (permit === 'all_full') throw gatewayBusy();
+      return permit;
+    },
+    inUse: () => permits.inUse(),
+  };
+}
+
+function tooMany(who: string, sessionsPerTokenMax: number): Problem {
+  return refuse('rate_limit_exceeded', {
+    retryAfterMs: 1000,
+    message: `${who} may have ${sessionsPerTokenMax} sessions open at the same time`,
+  });
+}
+
+/** The gateway opens no further session, for any token. */
+function gatewayBusy(): Problem {
+  return refuse('gateway_busy', {
+    message: 'the gateway can open no further session now; try again later',
+    retryAfterMs: 1000,
+  });
 }

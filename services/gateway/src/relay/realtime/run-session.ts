@@ -1,14 +1,25 @@
-import type { WebSocket } from 'ws';
+import type { WebSocket, RawData } from 'ws';
 import type { Clock } from '@reelgate/platform/clock';
 import { newRate } from '@reelgate/platform/limits/rate-limiter';
 import { scrubError, scrubText } from '../answers/scrub-error.ts';
 import { modelRenamer } from '../../json-bytes/hide-model.ts';
-import { CLOSE, toCloseCode, toCloseReason } from './close-codes.ts';
-import type { OpenUpstream } from './open-upstream.ts';
-import { pump, watchSide } from './sides.ts';
+import type { OpenUpstream } from './dial-upstream.ts';
 import type { RealtimeSettings } from './realtime-settings.ts';
 import type { SessionUsage } from './session-usage.ts';
 import { watchToken } from '../../operations/watch-token.ts';
+
+/** Codes of RFC 6455, 7.4.1, and of the registry. */
+export const CLOSE = {
+  normal: 1000,
+  goingAway: 1001,
+  noStatus: 1005,
+  abnormal: 1006,
+  policy: 1008,
+  tooBig: 1009,
+  internal: 1011,
+  restart: 1012,
+  tryAgain: 1013,
+} as const;
 
 /** The time for both sides to answer the close frame. */
 const CLOSING_MS = 5000;
@@ -21,7 +32,7 @@ export interface SessionEnd {
   readonly code: number;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly clock: Clock;
   readonly settings: RealtimeSettings;
   readonly usage: SessionUsage;
@@ -150,4 +161,77 @@ const TYPE_WITHIN_BYTES = 400;
 /** An error, or a response that may have ended in one. */
 function isError(message: Buffer): boolean {
   return message.includes(ERROR_MARK) && TYPE.test(message.toString('latin1', 0, TYPE_WITHIN_BYTES));
+}
+
+/** The maximum number of bytes that wait for one side. Beyond it the other side is not read. */
+const WAITING_BYTES_HIGH = 1024 * 1024;
+const WAITING_BYTES_LOW = 256 * 1024;
+
+/** Returns the message to pass on, or undefined to drop it. */
+type Pass = (message: Buffer, isBinary: boolean) => Buffer | undefined;
+
+/** Passes each message of one side on to the other, as fast as the other side takes them. */
+function pump(from: WebSocket, to: WebSocket, pass: Pass): void {
+  const resume = (): void => {
+    if (from.isPaused && to.bufferedAmount <= WAITING_BYTES_LOW) from.resume();
+  };
+  from.on('message', (data: RawData, isBinary) => {
+    const message = pass(data as Buffer, isBinary);
+    if (message === undefined || to.readyState !== to.OPEN) return;
+    to.send(message, { binary: isBinary }, resume);
+    if (to.bufferedAmount > WAITING_BYTES_HIGH) from.pause();
+  });
+  // a paused side would not receive the close frame
+  to.once('close', () => {
+    from.resume();
+  });
+}
+
+interface WatchOptions {
+  readonly clock: Clock;
+  readonly pingMs: number;
+  /** Ends the watch. */
+  readonly over: AbortSignal;
+}
+
+/** Pings a side at intervals, and cuts its connection if no byte arrives between two pings. */
+async function watchSide(side: WebSocket, { clock, pingMs, over }: WatchOptions): Promise<void> {
+  let hasReceived = true;
+  const note = (): void => {
+    hasReceived = true;
+  };
+  side.on('pong', note).on('ping', note).on('message', note);
+  while (!over.aborted) {
+    // a paused side receives no messages
+    if (!hasReceived && !side.isPaused) {
+      side.terminate();
+      return;
+    }
+    hasReceived = false;
+    if (side.readyState === side.OPEN) side.ping();
+    await clock.sleep(pingMs, over);
+  }
+}
+
+const REASON_BYTES_MAX = 123;
+
+/**
+ * Returns the code for a close frame that passes on a received or observed code, or undefined if the frame has none.
+ */
+export function toCloseCode(code: number): number | undefined {
+  if (code === CLOSE.noStatus) return undefined;
+  const passes =
+    (code >= 1000 && code <= 1014 && code !== 1004 && code !== CLOSE.abnormal) || (code >= 3000 && code <= 4999);
+  return passes ? code : CLOSE.internal;
+}
+
+/** Returns as much of the reason as fits into a close frame. */
+export function toCloseReason(reason: string): string {
+  const bytes = Buffer.from(reason);
+  if (bytes.length <= REASON_BYTES_MAX) return reason;
+  // A character that is cut becomes the replacement character, which is dropped.
+  return bytes
+    .subarray(0, REASON_BYTES_MAX)
+    .toString()
+    .replace(/\ufffd+$/, '');
 }

@@ -2,8 +2,7 @@ import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
 import type { JsonObject } from '../protocols/protocol.ts';
 import type { Usage } from '../../domain/call-usage.ts';
 import { addUsage } from '../protocols/quantities.ts';
-import { hasContent } from '../protocols/contents.ts';
-import { readObject } from '../protocols/members.ts';
+import { hasContent, readObject } from '../protocols/members.ts';
 import { readAnswerUsage } from '../protocols/resolve-usage.ts';
 import type { CallCharge } from '../../domain/call-order.ts';
 
