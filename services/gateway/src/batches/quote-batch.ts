@@ -22,8 +22,8 @@ const DEADLINE_MS = 15_000;
 const QUEUE = toWirePreference({ class: 'batch' });
 
 export interface QuoteDeps {
-  readonly files: Pick<ClientFiles, 'read'>;
-  readonly tasks: Pick<TasksClient, 'estimateOrder'>;
+  readonly files: ClientFiles;
+  readonly tasks: TasksClient;
   readonly models: Models;
 }
 

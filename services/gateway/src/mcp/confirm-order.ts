@@ -8,10 +8,14 @@ import { refuse } from '../refusals.ts';
 /** A person answers within this time, or is asked again. */
 const VALID_MS = 5 * 60_000;
 
-/** The order that a person confirms: its caller, a digest of its arguments, and the price. */
-export interface OrderPrice {
+/** The order that a person confirms: its caller, and a digest of its arguments. */
+interface ConfirmedOrder {
   readonly call: ToolCall;
   readonly fingerprint: string;
+}
+
+/** An order with the price that a person confirms. */
+export interface OrderPrice extends ConfirmedOrder {
   /** The most that the order may hold, in billionths. */
   readonly nanos: bigint;
   readonly currency: string;
@@ -41,7 +45,7 @@ export function askToConfirm(keys: readonly Secret[], order: OrderPrice, now: nu
  */
 export function readConfirmed(
   keys: readonly Secret[],
-  order: Pick<OrderPrice, 'call' | 'fingerprint'>,
+  order: ConfirmedOrder,
   given: string | undefined,
   now: number,
 ): bigint | undefined {
@@ -55,7 +59,7 @@ export function readConfirmed(
 }
 
 function nameConfirmation(
-  { call: { principal }, fingerprint }: Pick<OrderPrice, 'call' | 'fingerprint'>,
+  { call: { principal }, fingerprint }: ConfirmedOrder,
   nanos: bigint,
   expiresAt: number,
 ): string {
