@@ -1,5 +1,6 @@
 import type { Problem } from '@reelgate/platform/problem';
 import { PRICED_PATHS } from './batch-endpoints.ts';
+import { FilePurpose } from '@reelgate/proto/media/v1/file_service';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { Batch } from '@reelgate/proto/tasks/v1/batch';
 import type { BatchService } from '@reelgate/proto/tasks/v1/batch_service';
@@ -114,7 +115,7 @@ export async function findInput(
   { accountId, ...caller }: AccountCaller,
 ): Promise<void> {
   const file = await files.find(accountId, fileId, caller);
-  if (file?.purpose !== 'batch') throw unknownInput();
+  if (file?.purpose !== FilePurpose.BATCH) throw unknownInput();
 }
 
 /**

@@ -1,14 +1,15 @@
-import type { FileListQuery } from '../clients/client-files.ts';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { FilePurpose } from '@reelgate/proto/media/v1/file_service';
 import type { QueryParameter } from '../dialects/dialect.ts';
 import type { Schema } from '../domain/schema.ts';
 import { invalid } from '../dialects/wire/body-validator.ts';
-import { readEnumName, readEnumValue, readWholeNumber } from '../dialects/wire/query-values.ts';
+import { readEnumValue, readWholeNumber } from '../dialects/wire/query-values.ts';
 import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
 
 /** The bounds of OpenAI's contract. A page has at most PAGE_MAX entries, whatever was asked for. */
 const LIMIT = { min: 1, max: 10_000, fallback: 10_000 };
 const PAGE_MAX = 1000;
-const PURPOSES = { batch: true, batch_output: true } as const;
+const PURPOSES = deriveValues(FilePurpose);
 const ANCHOR = 'created_at';
 const SECONDS = { min: 3600, max: 2_592_000 };
 const FILENAME_CHARACTERS_MAX = 255;
@@ -52,14 +53,19 @@ export const FILE_LIST_PARAMETERS: readonly QueryParameter[] = [
 ];
 
 /** Reads the query of a list. */
-export function readFileList(query: URLSearchParams): Omit<FileListQuery, 'accountId'> {
-  const after = query.get('after') || undefined;
-  if (after !== undefined && !PLAUSIBLE_ID.test(after)) throw invalid('after', 'must be the id of a file');
+export function readFileList(query: URLSearchParams): {
+  readonly after: string;
+  readonly limit: number;
+  readonly ascending: boolean;
+  readonly purpose: FilePurpose;
+} {
+  const after = query.get('after') ?? '';
+  if (after !== '' && !PLAUSIBLE_ID.test(after)) throw invalid('after', 'must be the id of a file');
   return {
     after,
     limit: Math.min(readWholeNumber(query, 'limit', LIMIT), PAGE_MAX),
-    isAscending: readEnumValue(query, 'order', { asc: true, desc: false }) ?? false,
-    purpose: readEnumName(query, 'purpose', PURPOSES),
+    ascending: readEnumValue(query, 'order', { asc: true, desc: false }) ?? false,
+    purpose: readEnumValue(query, 'purpose', PURPOSES) ?? FilePurpose.UNSPECIFIED,
   };
 }
 

@@ -1,7 +1,10 @@
 import type { Problem } from '@reelgate/platform/problem';
-import type { ClientFile, ClientFiles, FileUpload } from '../clients/client-files.ts';
+import { FilePurpose } from '@reelgate/proto/media/v1/file_service';
+import type { StoredFile } from '@reelgate/proto/media/v1/file_service';
+import type { ClientFiles, FileUpload } from '../clients/client-files.ts';
 import type { Caller } from '../clients/caller.ts';
 import { encodePage, pageSchema } from '../dialects/wire/list-page.ts';
+import { toUnixSeconds } from '../dialects/wire/task-fields.ts';
 import { objectSchema } from '../domain/schema.ts';
 import type { TypeOf } from '../domain/schema.ts';
 import { closeWithoutAccess } from '../http/admission/watch-access.ts';
@@ -174,7 +177,7 @@ function contentRoute(parts: FileRouteParts): RouteEntry {
 }
 
 /** The account is counted before the first byte is read, and the file exists only once its form is right. */
-async function uploadFile(parts: FileRouteParts, exchange: Exchange): Promise<ClientFile> {
+async function uploadFile(parts: FileRouteParts, exchange: Exchange): Promise<StoredFile> {
   closeWithoutAccess(parts, exchange);
   const { files, budget } = parts;
   const { accountId, tokenId } = requirePrincipal(exchange);
@@ -201,7 +204,7 @@ async function abandon(upload: FileUpload): Promise<void> {
   await upload.abandon().catch(() => undefined);
 }
 
-async function findFile({ files }: FileRouteParts, exchange: Exchange): Promise<ClientFile> {
+async function findFile({ files }: FileRouteParts, exchange: Exchange): Promise<StoredFile> {
   const found = await files.find(requirePrincipal(exchange).accountId, readFileId(exchange), toCaller(exchange));
   if (found === undefined) throw unknownFile();
   return found;
@@ -217,15 +220,15 @@ function toCaller({ state: { requestId, span } }: Exchange): Caller {
   return { requestId, span };
 }
 
-function encodeFile({ id, bytes, createdAt, expiresAt, filename, purpose }: ClientFile): TypeOf<typeof FILE_ANSWER> {
+function encodeFile({ id, bytes, createdAt, expiresAt, filename, purpose }: StoredFile): TypeOf<typeof FILE_ANSWER> {
   return {
     id,
     object: 'file',
-    bytes,
-    created_at: Math.floor(createdAt / 1000),
-    expires_at: Math.floor(expiresAt / 1000),
+    bytes: Number(bytes),
+    created_at: toUnixSeconds(createdAt) ?? 0,
+    expires_at: toUnixSeconds(expiresAt) ?? 0,
     filename,
-    purpose,
+    purpose: purpose === FilePurpose.BATCH ? 'batch' : 'batch_output',
     status: 'processed',
   };
 }

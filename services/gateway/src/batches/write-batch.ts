@@ -1,3 +1,4 @@
+import { FilePurpose } from '@reelgate/proto/media/v1/file_service';
 import type { BatchFault, BatchLine } from '@reelgate/proto/tasks/v1/batch';
 import type { BatchLease } from '@reelgate/proto/tasks/v1/batch_service';
 import { withDeadline } from '../clients/caller.ts';
@@ -64,7 +65,7 @@ async function writeFile(deps: BatchWriteDeps, leased: LeasedBatch, file: Result
       accountId: batch.accountId,
       key: `${batch.id} ${file.name}`,
       filename: `${batch.id}_${file.name}.jsonl`,
-      purpose: 'batch_output',
+      purpose: FilePurpose.BATCH_OUTPUT,
       lifetimeMs: lifetimeMs || undefined,
     },
     encodeLines(deps, leased, { first, endpoint, file }),

@@ -1,4 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { FilePurpose } from '@reelgate/proto/media/v1/file_service';
 import { fakeFiles } from '../../testing/fake-files.ts';
 import { fakeMedia } from '../../testing/fake-services.ts';
 import { clientFiles } from './client-files.ts';
@@ -8,7 +10,7 @@ const OUTPUT: NewFile = {
   accountId: 'demo',
   key: 'batch_1:output',
   filename: 'batch_1_output.jsonl',
-  purpose: 'batch_output',
+  purpose: FilePurpose.BATCH_OUTPUT,
   lifetimeMs: 3_600_000,
 };
 
@@ -30,8 +32,8 @@ test('a written file is found and read by its account alone', async () => {
   const file = await files.write(OUTPUT, lines('one', 'two'));
   const { signal } = new AbortController();
 
-  expect(file).toMatchObject({ bytes: 8, purpose: 'batch_output', filename: OUTPUT.filename, tokenId: '' });
-  expect(file.expiresAt - file.createdAt).toBe(OUTPUT.lifetimeMs);
+  expect(file).toMatchObject({ bytes: 8n, purpose: FilePurpose.BATCH_OUTPUT, filename: OUTPUT.filename, tokenId: '' });
+  expect(timestampMs(file.expiresAt!) - timestampMs(file.createdAt!)).toBe(OUTPUT.lifetimeMs);
   expect(await files.find('demo', file.id)).toEqual(file);
   expect(await readText(await files.read('demo', file.id, signal))).toBe('one\ntwo\n');
   expect(await files.find('other', file.id)).toBeUndefined();

@@ -1,42 +1,18 @@
 import { Readable } from 'node:stream';
-import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { isProblem } from '@reelgate/platform/problem';
-import { deriveValues } from '@reelgate/platform/rpc/enum-words';
-import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import type { Client } from '@reelgate/platform/rpc/service';
-import { FilePurpose as WirePurpose } from '@reelgate/proto/media/v1/file_service';
-import type { FileService, StoredFile } from '@reelgate/proto/media/v1/file_service';
+import { FilePurpose } from '@reelgate/proto/media/v1/file_service';
+import type {
+  FileService,
+  ListFilesRequestSchema,
+  ListFilesResponse,
+  StoredFile,
+} from '@reelgate/proto/media/v1/file_service';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { MediaPort } from './media-port.ts';
 import { requireValue } from './wire-values.ts';
-
-/** `batch`: the input of a batch, which a client uploads. `batch_output`: its results or errors, which it writes. */
-export type FilePurpose = EnumWord<typeof WirePurpose>;
-
-/** A file of a client. Times are milliseconds since 1970. */
-export interface ClientFile {
-  readonly id: string;
-  readonly accountId: string;
-  /** The token that uploaded it, empty for an output. */
-  readonly tokenId: string;
-  /** A stranger's text of at most 255 characters. */
-  readonly filename: string;
-  readonly purpose: FilePurpose;
-  readonly bytes: number;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-}
-
-export interface FileListQuery {
-  readonly accountId: string;
-  readonly purpose: FilePurpose | undefined;
-  /** From 1 to 1000. */
-  readonly limit: number;
-  /** The last file of the page before. It may be gone. */
-  readonly after: string | undefined;
-  readonly isAscending: boolean;
-}
 
 /** A file. Its bytes follow. */
 export interface FileUpload {
@@ -45,7 +21,7 @@ export interface FileUpload {
   readonly bytesMax: number;
   /** Returns the number of bytes. Refuses more of them with `body_too_large`. */
   receive(body: Readable): Promise<number>;
-  commit(description: UploadDescription): Promise<ClientFile>;
+  commit(description: UploadDescription): Promise<StoredFile>;
   /** Gives up the upload. Without it, the upload ends by itself after a minute. */
   abandon(): Promise<void>;
 }
@@ -70,11 +46,8 @@ export interface NewFile {
 /** Files of clients: inputs that they upload, and outputs that batches write. Any media process has every file. */
 export interface ClientFiles {
   /** Returns undefined if the account has no such file, or it has expired. */
-  find(accountId: string, fileId: string, caller?: Caller): Promise<ClientFile | undefined>;
-  list(
-    query: FileListQuery,
-    caller?: Caller,
-  ): Promise<{ readonly files: readonly ClientFile[]; readonly hasMore: boolean }>;
+  find(accountId: string, fileId: string, caller?: Caller): Promise<StoredFile | undefined>;
+  list(query: MessageInitShape<typeof ListFilesRequestSchema>, caller: Caller): Promise<ListFilesResponse>;
   /**
    * Returns the bytes in order, or undefined if there is no such file. The stream must be read to its end or destroyed,
    * which the end of a `for await` and the signal do.
@@ -86,7 +59,7 @@ export interface ClientFiles {
    * Stores a file under a key of its own. A repeated write after a crash leaves one file. Once the key has a file, it
    * is returned and the body is not read. An output is never refused for the number or size of other files.
    */
-  write(file: NewFile, body: AsyncIterable<Uint8Array>, caller?: Caller): Promise<ClientFile>;
+  write(file: NewFile, body: AsyncIterable<Uint8Array>, caller?: Caller): Promise<StoredFile>;
   /** Returns false if the account has no such file. */
   remove(accountId: string, fileId: string, caller?: Caller): Promise<boolean>;
 }
@@ -95,10 +68,10 @@ export type FilesRpc = Client<typeof FileService>;
 
 const NO_CALLER: Caller = {};
 
-export function clientFiles(rpc: FilesRpc, media: Pick<MediaPort, 'putFile' | 'read'>): ClientFiles {
+export function clientFiles(rpc: FilesRpc, media: MediaPort): ClientFiles {
   const find: ClientFiles['find'] = async (accountId, fileId, caller = NO_CALLER) => {
     try {
-      return fromWireFile((await rpc.getFile({ accountId, fileId }, withDeadline(caller))).file);
+      return requireValue((await rpc.getFile({ accountId, fileId }, withDeadline(caller))).file);
     } catch (error) {
       if (isProblem(error, 'file_not_found')) return undefined;
       throw error;
@@ -106,13 +79,7 @@ export function clientFiles(rpc: FilesRpc, media: Pick<MediaPort, 'putFile' | 'r
   };
   return {
     find,
-    list: async ({ accountId, purpose, limit, after = '', isAscending }, caller = NO_CALLER) => {
-      const { files, hasMore } = await rpc.listFiles(
-        { accountId, purpose: toWirePurpose(purpose), limit, after, ascending: isAscending },
-        withDeadline(caller),
-      );
-      return { files: files.map(fromWireFile), hasMore };
-    },
+    list: (query, caller) => rpc.listFiles(query, withDeadline(caller)),
     read: async (accountId, fileId, signal) => {
       if ((await find(accountId, fileId)) === undefined) return undefined;
       const stream = await media.read(fileId);
@@ -120,17 +87,14 @@ export function clientFiles(rpc: FilesRpc, media: Pick<MediaPort, 'putFile' | 'r
     },
     upload: async (accountId, bytes = 0, caller = NO_CALLER) => {
       const reserved = await rpc.reserveFile(
-        { accountId, purpose: WirePurpose.BATCH, bytes: BigInt(bytes) },
+        { accountId, purpose: FilePurpose.BATCH, bytes: BigInt(bytes) },
         withDeadline(caller),
       );
       return newUpload({ rpc, media, caller, accountId }, reserved.fileId, Number(reserved.bytesMax));
     },
     write: async ({ accountId, purpose, key, filename, lifetimeMs }, body, caller = NO_CALLER) => {
-      const { fileId, bytesMax, file } = await rpc.reserveFile(
-        { accountId, purpose: toWirePurpose(purpose), key },
-        withDeadline(caller),
-      );
-      if (file !== undefined) return fromWireFile(file);
+      const { fileId, bytesMax, file } = await rpc.reserveFile({ accountId, purpose, key }, withDeadline(caller));
+      if (file !== undefined) return file;
       const upload = newUpload({ rpc, media, caller, accountId }, fileId, Number(bytesMax));
       await upload.receive(Readable.from(body, { objectMode: false }));
       return upload.commit({ tokenId: '', filename, lifetimeMs });
@@ -142,7 +106,7 @@ export function clientFiles(rpc: FilesRpc, media: Pick<MediaPort, 'putFile' | 'r
 
 interface UploadParts {
   readonly rpc: FilesRpc;
-  readonly media: Pick<MediaPort, 'putFile'>;
+  readonly media: MediaPort;
   readonly caller: Caller;
   readonly accountId: string;
 }
@@ -154,7 +118,7 @@ function newUpload({ rpc, media, caller, accountId }: UploadParts, fileId: strin
     receive: (body) => media.putFile(body, { accountId, id: fileId }),
     commit: async ({ lifetimeMs = 0, ...description }) => {
       const request = { accountId, fileId, ...description, lifetimeMs: BigInt(lifetimeMs) };
-      return fromWireFile((await rpc.commitFile(request, withDeadline(caller))).file);
+      return requireValue((await rpc.commitFile(request, withDeadline(caller))).file);
     },
     abandon: async () => {
       await rpc.removeFile({ accountId, fileId }, withDeadline(caller));
@@ -174,24 +138,4 @@ function endWith(stream: Readable, signal: AbortSignal): Readable {
     signal.removeEventListener('abort', end);
   });
   return stream;
-}
-
-const WIRE_PURPOSES = deriveValues(WirePurpose);
-
-function toWirePurpose(purpose: FilePurpose | undefined): WirePurpose {
-  return purpose === undefined ? WirePurpose.UNSPECIFIED : WIRE_PURPOSES[purpose];
-}
-
-function fromWireFile(wire: StoredFile | undefined): ClientFile {
-  const { id, accountId, tokenId, filename, purpose, bytes, createdAt, expiresAt } = requireValue(wire);
-  return {
-    id,
-    accountId,
-    tokenId,
-    filename,
-    purpose: purpose === WirePurpose.BATCH ? 'batch' : 'batch_output',
-    bytes: Number(bytes),
-    createdAt: timestampMs(requireValue(createdAt)),
-    expiresAt: timestampMs(requireValue(expiresAt)),
-  };
 }
