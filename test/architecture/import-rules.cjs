@@ -87,10 +87,16 @@ const layers = [
   ),
   rule(
     'contracts-stay-at-the-edge',
-    'Generated types stop at rpc/, clients/, events/, dialects/ and app.ts. Consoles and webhooks show them.',
+    'Generated types stop at rpc/, clients/, events/, dialects/ and app.ts. Consoles, jobs, batches and webhooks show them.',
     {
       path: service,
-      pathNot: ['/src/(domain|rpc|clients|events|dialects|console-server|webhooks)/', '/src/app\\.ts$', tests, readers],
+      pathNot: [
+        '/src/(domain|rpc|clients|events|dialects|console-server|webhooks)/',
+        '^services/gateway/src/(jobs|batches)/',
+        '/src/app\\.ts$',
+        tests,
+        readers,
+      ],
     },
     { path: '^proto/gen/' },
   ),

@@ -1,3 +1,4 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { deriveValues } from '@reelgate/platform/rpc/enum-words';
@@ -5,7 +6,7 @@ import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import { Secret } from '@reelgate/platform/secret';
 import { WebhookDeliveryState as WireState, WebhookPayload as WirePayload } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookDelivery, WebhookEndpoint } from '@reelgate/proto/tasks/v1/webhook';
-import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
+import type { WatchEventsRequestSchema, WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import { requireValue } from './wire-values.ts';
@@ -91,6 +92,10 @@ export interface WebhookDeliveries {
   /** Returns how many deliveries are due again. */
   resendFailed(caller: WebhookCaller, endpointId: string, since: number): Promise<number>;
 }
+
+/** The account and the events that a stream has. */
+export type EventFilter = MessageInitShape<typeof WatchEventsRequestSchema>;
+export type { WatchEventsResponse } from '@reelgate/proto/tasks/v1/webhook_service';
 
 export interface WebhookEvents {
   /** Watches events. Without a cursor it begins now. It ends only with an error. */

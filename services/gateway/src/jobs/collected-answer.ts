@@ -7,7 +7,6 @@ import { chooseEnvelope } from '../problems/choose-envelope.ts';
 import { enclose } from '../problems/envelopes.ts';
 import { findErrorRow } from '../problems/error-table.ts';
 import type { AnswerHeaders, CallSink } from '../relay/answers/call-sink.ts';
-import type { DueJob } from './run-job.ts';
 
 const MESSAGE_LENGTH_MAX = 2000;
 const CODE = /^[\w.-]{1,100}$/;
@@ -95,7 +94,7 @@ export function readFailure({ status, body }: CollectedAnswer): Failure {
 /** Converts a refusal to the answer that the synchronous route would have given. */
 export function toRefusalAnswer(
   problem: Problem,
-  { call: { path }, requestId }: DueJob,
+  { path, requestId }: { readonly path: string; readonly requestId: string },
 ): { readonly answer: CollectedAnswer; readonly failure: Failure } {
   const row = findErrorRow(problem);
   const message = problem.field === undefined ? problem.message : `${problem.field} ${problem.message}`;

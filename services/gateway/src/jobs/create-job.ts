@@ -2,9 +2,8 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import { maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
-import type { Client } from '@reelgate/platform/rpc/service';
-import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { withDeadline } from '../clients/caller.ts';
+import type { JobsClient } from '../clients/tasks-client.ts';
 import type { PrivateStore } from '../clients/media-port.ts';
 import type { Relay } from '../relay/relay.ts';
 import { requireValue } from '../clients/wire-values.ts';
@@ -20,7 +19,7 @@ const CREATOR = 'create';
 const RENEW_MS = 300;
 
 export interface CreateJobDeps {
-  readonly jobs: Client<typeof JobService>;
+  readonly jobs: JobsClient;
   readonly media: PrivateStore;
   readonly relay: Relay;
   readonly clock: Clock;

@@ -4,10 +4,10 @@ import { inRequest, inTrace } from '@reelgate/platform/request-context';
 import { Problem } from '@reelgate/platform/problem';
 import type { Span, Tracing } from '@reelgate/platform/trace/trace';
 import { inSpan } from '@reelgate/platform/trace/trace';
-import type { Client } from '@reelgate/platform/rpc/service';
 import type { JobCall } from '@reelgate/proto/tasks/v1/job';
-import type { JobLease, JobService, LeasedJob } from '@reelgate/proto/tasks/v1/job_service';
+import type { JobLease, LeasedJob } from '@reelgate/proto/tasks/v1/job_service';
 import { withDeadline } from '../clients/caller.ts';
+import type { JobsClient } from '../clients/tasks-client.ts';
 import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
 import { matchPath } from '../http/routes/route.ts';
 import { refuse } from '../refusals.ts';
@@ -40,7 +40,7 @@ const BROKEN: Failure = {
 export type DueJob = LeasedJob & { readonly lease: JobLease; readonly call: JobCall };
 
 export interface RunJobDeps {
-  readonly jobs: Client<typeof JobService>;
+  readonly jobs: JobsClient;
   readonly media: PrivateStore & ByteReader;
   readonly relay: Relay;
   readonly clock: Clock;
@@ -182,7 +182,7 @@ function classifyRefusal(deps: RunJobDeps, job: DueJob, error: unknown, isStarte
     };
   // after the start the relay has settled it
   if (!isStarted) deps.relay.release(job.callId);
-  return { kind: 'answered', ...toRefusalAnswer(error, job) };
+  return { kind: 'answered', ...toRefusalAnswer(error, { path: job.call.path, requestId: job.requestId }) };
 }
 
 function canSucceedLater(problem: Problem): boolean {

@@ -1,9 +1,8 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import type { Client } from '@reelgate/platform/rpc/service';
-import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { onJobEnded, onJobQueued } from '../events/subscriptions.ts';
 import { withDeadline } from '../clients/caller.ts';
+import type { JobsClient } from '../clients/tasks-client.ts';
 import { requireValue } from '../clients/wire-values.ts';
 import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
 import type { TaskChanges } from '../operations/task-changes.ts';
@@ -22,7 +21,7 @@ export interface JobSettings {
 /** The parts that the workers need. */
 export interface JobWorkParts {
   readonly relay: Relay;
-  readonly jobs: Client<typeof JobService>;
+  readonly jobs: JobsClient;
   readonly media: PrivateStore & ByteReader;
   readonly changes: TaskChanges;
 }

@@ -1,12 +1,7 @@
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
-import type { Client } from '@reelgate/platform/rpc/service';
-import type { Job } from '@reelgate/proto/tasks/v1/job';
-import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
-import { withDeadline } from '../clients/caller.ts';
-import type { AccountCaller } from '../clients/caller.ts';
-import { isFinal } from '../clients/tasks-client.ts';
-import { requireValue } from '../clients/wire-values.ts';
+import { isFinal, readJob } from '../clients/tasks-client.ts';
+import type { Job, JobRead, JobsClient } from '../clients/tasks-client.ts';
 import type { TaskChanges } from './task-changes.ts';
 
 /** The interval of polls by a waiting read: no event reports a start, and the event of an end can be lost. */
@@ -14,13 +9,8 @@ const POLL_INTERVAL_MS = 2000;
 
 export interface AwaitJobDeps {
   readonly clock: Clock;
-  readonly jobs: Client<typeof JobService>;
+  readonly jobs: JobsClient;
   readonly changes: TaskChanges;
-}
-
-/** A job of an account, and the request that reads it. */
-export interface JobRead extends AccountCaller {
-  readonly jobId: string;
 }
 
 export interface WaitForJob extends JobRead {
@@ -55,8 +45,4 @@ export async function awaitJob(
   } finally {
     watch.close();
   }
-}
-
-export async function readJob(jobs: Client<typeof JobService>, { accountId, jobId, ...caller }: JobRead): Promise<Job> {
-  return requireValue((await jobs.getJob({ accountId, jobId }, withDeadline(caller))).job);
 }

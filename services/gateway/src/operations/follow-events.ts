@@ -2,9 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { NOT_AWAITED } from '@reelgate/platform/clock';
 import { isProblem } from '@reelgate/platform/problem';
 import type { ProblemKind } from '@reelgate/platform/problem';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { WatchEventsRequestSchema, WatchEventsResponse } from '@reelgate/proto/tasks/v1/webhook_service';
-import type { WebhookEvents } from '../clients/webhooks-client.ts';
+import type { EventFilter, WatchEventsResponse, WebhookEvents } from '../clients/webhooks-client.ts';
 
 const PAUSE_MS_MIN = 200;
 const PAUSE_MS_MAX = 5000;
@@ -26,7 +24,7 @@ export interface FollowDeps {
 }
 
 export interface FollowOptions {
-  readonly filter: MessageInitShape<typeof WatchEventsRequestSchema>;
+  readonly filter: EventFilter;
   /** The cursor after which the events begin; undefined if they begin now. */
   readonly cursor: string | undefined;
   readonly requestId: string;
