@@ -5,7 +5,7 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import type { WholeFields } from '@reelgate/platform/rpc/whole-message';
 import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
-import type { SqlQuery, SqlRow, SqlStatement, SqlValue } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlRow, SqlStatement, SqlValue } from '@reelgate/platform/sql/sql';
 
 /** The columns of a member of a record: one or several. */
 interface Field<T> {
@@ -24,25 +24,34 @@ export interface RecordColumns<T, W = T> {
   readonly list: string;
   readonly read: (row: SqlRow) => T;
   readonly write: (record: W) => SqlRow;
+  /** Reads the records of a SELECT by its text after FROM. */
+  readonly selectFrom: (query: SqlQuery, from: string, values?: readonly SqlValue[]) => Promise<T[]>;
+  /** Reads the first of them. */
+  readonly selectFirstFrom: (query: SqlQuery, from: string, values?: readonly SqlValue[]) => Promise<T | undefined>;
 }
 
 export function recordColumns<T extends object>(fields: Fields<T>): RecordColumns<T> {
   const entries = Object.entries(fields) as [keyof T, Field<T[keyof T]>][];
   const names = entries.flatMap(([, { columns }]) => columns);
-  return {
-    names,
-    list: names.join(', '),
-    read: (row) => {
-      const record: { -readonly [K in keyof T]?: T[K] } = {};
-      for (const [member, field] of entries) record[member] = field.read(row);
-      return record as T;
-    },
-    write: (record) => {
-      const row: Record<string, SqlValue> = {};
-      for (const [member, field] of entries) Object.assign(row, field.write(record[member]));
-      return row;
-    },
+  const read = (row: SqlRow): T => {
+    const record: { -readonly [K in keyof T]?: T[K] } = {};
+    for (const [member, field] of entries) record[member] = field.read(row);
+    return record as T;
   };
+  const write = (record: T): SqlRow => {
+    const row: Record<string, SqlValue> = {};
+    for (const [member, field] of entries) Object.assign(row, field.write(record[member]));
+    return row;
+  };
+  return { names, write, ...withSelects(names.join(', '), read) };
+}
+
+function withSelects<T>(list: string, read: (row: SqlRow) => T) {
+  const selectFrom: RecordColumns<T>['selectFrom'] = async (query, from, values) =>
+    (await query(`SELECT ${list} FROM ${from}`, values)).map(read);
+  const selectFirstFrom: RecordColumns<T>['selectFirstFrom'] = async (query, from, values) =>
+    (await selectFrom(query, from, values))[0];
+  return { list, read, selectFrom, selectFirstFrom };
 }
 
 /** The columns of a read model: a row is read as the message of its contract. */
@@ -50,8 +59,8 @@ export function messageColumns<S extends DescMessage>(
   schema: S,
   fields: Fields<WholeFields<S>>,
 ): RecordColumns<MessageShape<S>, WholeFields<S>> {
-  const columns = recordColumns<WholeFields<S>>(fields);
-  return { ...columns, read: (row) => toMessage(schema, columns.read(row)) };
+  const { names, list, read, write } = recordColumns<WholeFields<S>>(fields);
+  return { names, write, ...withSelects(list, (row) => toMessage(schema, read(row))) };
 }
 
 export function inText<T extends string = string>(column: string): Field<T> {
@@ -193,6 +202,42 @@ export async function readChunks(
   const rows: SqlRow[] = [];
   for (const chunk of inChunks(ids)) rows.push(...(await query(statement(chunk.length), chunk)));
   return rows;
+}
+
+/** Reads the texts of a column by the text of a SELECT after FROM. */
+export async function selectTexts(
+  query: SqlQuery,
+  column: string,
+  from: string,
+  values?: readonly SqlValue[],
+): Promise<string[]> {
+  return (await query(`SELECT ${column} FROM ${from}`, values)).map((row) => text(row[column]));
+}
+
+/** Reads a number of the first row. Returns undefined if there is no row, or the number is null. */
+export async function selectNumber(
+  query: SqlQuery,
+  expression: string,
+  from: string,
+  values?: readonly SqlValue[],
+): Promise<number | undefined> {
+  const [row] = await query(`SELECT ${expression} AS value FROM ${from}`, values);
+  return optionalNumber(row?.['value']);
+}
+
+/** Counts the rows of a SELECT by its text after FROM. */
+export async function countFrom(query: SqlQuery, from: string, values?: readonly SqlValue[]): Promise<number> {
+  return (await selectNumber(query, 'COUNT(*)', from, values)) ?? 0;
+}
+
+/** Removes the rows that a SELECT finds, without the rows that another process has locked. Returns their number. */
+export async function removeFirst(
+  sql: Sql,
+  { table, key, where }: { readonly table: string; readonly key: string; readonly where: string },
+  values: readonly SqlValue[],
+): Promise<number> {
+  const found = `SELECT ${key} FROM ${table} WHERE ${where} ${sql.skipLocked}`;
+  return (await sql.write(`DELETE FROM ${table} WHERE (${key}) IN (${found}) RETURNING ${key}`, values)).length;
 }
 
 export function text(value: SqlValue | undefined): string {

@@ -5,7 +5,7 @@ import type { BatchFault } from '../../domain/batch.ts';
 import type { Order } from '../../domain/order.ts';
 import type { Failure } from '../../domain/task.ts';
 import type { BatchRunStore, LineWork, OpenLine, OrderWork, StartedLine } from '../batch-store.ts';
-import { inOptionalJson, optionalText, text } from '../columns.ts';
+import { inOptionalJson, optionalText, selectTexts, text } from '../columns.ts';
 import { tryTakeKeys } from '../tasks/sql-admission.ts';
 import { CALL, OPEN, countLines, holdLease, toNanos } from './batch-rows.ts';
 import type { BatchCounts } from './batch-rows.ts';
@@ -70,15 +70,15 @@ function sqlStarts(sql: Sql): Pick<BatchRunStore, 'listOpenLines' | 'startLines'
         await countLines(query, lease.batchId, await recordEach(query, lease.batchId, started));
         return true;
       }),
-    listQueuedTasks: async (batchId, limit) =>
-      (
-        await sql.read(
-          `SELECT tasks.id FROM batch_lines JOIN tasks ON tasks.id = batch_lines.task_id
-           WHERE batch_lines.batch_id = $1 AND batch_lines.state = 'running' AND batch_lines.${OPEN}
-             AND tasks.state = 'queued' ORDER BY batch_lines.number LIMIT $2`,
-          [batchId, limit],
-        )
-      ).map((row) => text(row['id'])),
+    listQueuedTasks: (batchId, limit) =>
+      selectTexts(
+        sql.read,
+        'task_id',
+        `batch_lines JOIN tasks ON tasks.id = batch_lines.task_id
+         WHERE batch_lines.batch_id = $1 AND batch_lines.state = 'running' AND batch_lines.${OPEN}
+           AND tasks.state = 'queued' ORDER BY batch_lines.number LIMIT $2`,
+        [batchId, limit],
+      ),
   };
 }
 

@@ -1,7 +1,7 @@
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { BatchTaking } from '../batch-store.ts';
-import { text } from '../columns.ts';
+import { selectTexts, text } from '../columns.ts';
 
 /** The accounts that a lease compares. More of them than have open batches in any phase. */
 const ACCOUNTS_MAX = 10_000;
@@ -68,15 +68,9 @@ async function listDues(
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const dues = new Map<string, readonly string[]>();
   for (const { accountId } of accounts) {
-    const rows = await query(
-      `SELECT id FROM batches WHERE phase = $1 AND account_id = $2 AND due_at IS NOT NULL AND due_at <= $3
-       ORDER BY id LIMIT $4`,
-      [phase, accountId, now, limit],
-    );
-    dues.set(
-      accountId,
-      rows.map((row) => text(row['id'])),
-    );
+    const due = 'batches WHERE phase = $1 AND account_id = $2 AND due_at IS NOT NULL AND due_at <= $3';
+    const ids = await selectTexts(query, 'id', `${due} ORDER BY id LIMIT $4`, [phase, accountId, now, limit]);
+    dues.set(accountId, ids);
   }
   return dues;
 }

@@ -1,5 +1,5 @@
 import type { NewId } from '@reelgate/platform/ids';
-import { inChunks, parameters } from '@reelgate/platform/sql/multi-row';
+import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlRow, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { BatchCallSchema } from '@reelgate/proto/tasks/v1/batch';
 import { BATCH_FAULTS_MAX } from '../../domain/batch.ts';
@@ -16,7 +16,18 @@ import type {
   OpenBatchReader,
 } from '../batch-store.ts';
 import type { Job } from '../job-store.ts';
-import { inOptionalJson, insertMany, optionalText, searchable, text, toInsert, toMessageJson } from '../columns.ts';
+import {
+  countFrom,
+  inOptionalJson,
+  insertMany,
+  optionalText,
+  readChunks,
+  searchable,
+  selectNumber,
+  text,
+  toInsert,
+  toMessageJson,
+} from '../columns.ts';
 import { JOB } from '../jobs/sql-jobs.ts';
 import { awaitBeginResult, takeKeys } from '../tasks/sql-admission.ts';
 import { TASK } from '../tasks/task-rows.ts';
@@ -45,6 +56,8 @@ export function sqlBatches(sql: Sql, newId: NewId): BatchStore {
 const COUNT_OPEN = `SELECT (SELECT COUNT(*) FROM batches WHERE account_id = $1 AND phase <> 'ended')
   + (SELECT COUNT(*) FROM batches WHERE account_id = $1 AND ended_at IS NOT NULL AND has_lines = 1) AS open`;
 
+const ENDED_BATCHES = 'batches WHERE account_id = $1 AND ended_at IS NOT NULL';
+
 function sqlBatchCreates(sql: Sql): BatchCreateStore {
   return {
     createBatch: async ({ idempotency, ...batch }, openMax) => {
@@ -62,25 +75,14 @@ function sqlBatchCreates(sql: Sql): BatchCreateStore {
       if (begun === 'key_taken') return 'key_taken';
       return begun === 'begun' ? 'created' : 'full';
     },
-    countEnded: async (accountId) => {
-      const [row] = await sql.read(
-        'SELECT COUNT(*) AS ended FROM batches WHERE account_id = $1 AND ended_at IS NOT NULL',
-        [searchable(accountId)],
-      );
-      return Number(row?.['ended']);
-    },
-    findBatch: async (batchId) => {
-      const [row] = await sql.read(`SELECT ${BATCH.list} FROM batches WHERE id = $1`, [searchable(batchId)]);
-      return row === undefined ? undefined : BATCH.read(row);
-    },
-    listBatches: async (accountId, { limit, after }) =>
-      (
-        await sql.read(
-          `SELECT ${BATCH.list} FROM batches
-           WHERE account_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3`,
-          [searchable(accountId), searchable(after ?? ''), limit],
-        )
-      ).map(BATCH.read),
+    countEnded: (accountId) => countFrom(sql.read, ENDED_BATCHES, [searchable(accountId)]),
+    findBatch: (batchId) => BATCH.selectFirstFrom(sql.read, 'batches WHERE id = $1', [searchable(batchId)]),
+    listBatches: (accountId, { limit, after }) =>
+      BATCH.selectFrom(sql.read, "batches WHERE account_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3", [
+        searchable(accountId),
+        searchable(after ?? ''),
+        limit,
+      ]),
     cancelBatch: (batchId, at) =>
       sql.transaction(async (query) => {
         const cancelled = await query.changes(
@@ -105,13 +107,10 @@ function sqlBatchLeases(sql: Sql): BatchLeases {
         ? []
         : sql.commitUnsynced(async (query) => takeBatches(query, taking, await chooseTurns(query, taking)));
     },
-    findNextDue: async (phase) => {
-      const [row] = await sql.read(
-        'SELECT due_at FROM batches WHERE phase = $1 AND due_at IS NOT NULL ORDER BY due_at LIMIT 1',
-        [phase],
-      );
-      return row === undefined ? undefined : Number(row['due_at']);
-    },
+    findNextDue: (phase) =>
+      selectNumber(sql.read, 'due_at', 'batches WHERE phase = $1 AND due_at IS NOT NULL ORDER BY due_at LIMIT 1', [
+        phase,
+      ]),
     endLeases: (now) =>
       sql.transaction((query) =>
         query.changes(
@@ -276,16 +275,13 @@ async function findPageEnd(query: SqlQuery, page: string, values: readonly SqlVa
   return end;
 }
 
+const FIND_JOBS = byRows((rows) => `SELECT ${JOB.list} FROM jobs WHERE id IN (${parameters(rows)})`);
+
 /** The jobs of lines, by their ids. */
 async function findJobs(query: SqlQuery, rows: readonly SqlRow[]): Promise<ReadonlyMap<string, Job>> {
   const ids = rows.flatMap((row) => optionalText(row['work_id']) ?? []);
-  const jobs = new Map<string, Job>();
-  for (const chunk of inChunks(ids))
-    for (const row of await query(`SELECT ${JOB.list} FROM jobs WHERE id IN (${parameters(chunk.length)})`, chunk)) {
-      const job = JOB.read(row);
-      jobs.set(job.id, job);
-    }
-  return jobs;
+  const found = await readChunks(query, FIND_JOBS, ids);
+  return new Map(found.map(JOB.read).map((job) => [job.id, job]));
 }
 
 function sqlBatchWrites(sql: Sql, writeEvent: WriteEvent): BatchWriteStore {
@@ -320,10 +316,7 @@ function sqlBatchWrites(sql: Sql, writeEvent: WriteEvent): BatchWriteStore {
         if ((await holdLease(query, lease, 'writing', at)) === undefined) return false;
         const [row] = await query('SELECT outcome FROM batches WHERE id = $1', [lease.batchId]);
         const outcome = (optionalText(row?.['outcome']) ?? 'completed') as BatchOutcome;
-        const [open] = await query(`SELECT COUNT(*) AS lines FROM batch_lines WHERE batch_id = $1 AND ${UNCHARGED}`, [
-          lease.batchId,
-        ]);
-        const uncharged = Number(open?.['lines']);
+        const uncharged = await countFrom(query, `batch_lines WHERE batch_id = $1 AND ${UNCHARGED}`, [lease.batchId]);
         const set = { output_file_id: outputFileId ?? null, error_file_id: errorFileId ?? null, uncharged };
         await endBatch(query, writeEvent, { batchId: lease.batchId, outcome, at, set });
         return true;

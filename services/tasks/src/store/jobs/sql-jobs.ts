@@ -19,6 +19,7 @@ import {
   optionalText,
   recordColumns,
   searchable,
+  selectNumber,
   text,
   toInsert,
   toJson,
@@ -96,19 +97,14 @@ export function sqlJobs(sql: Sql, newId: NewId, shardsMax = shardsOn(sql)): JobS
 
 function sqlJobReads(sql: Sql): JobReader & PendingJobReader {
   return {
-    findJob: async (jobId) => {
-      const [row] = await sql.read(`SELECT ${JOB.list} FROM jobs WHERE id = $1`, [searchable(jobId)]);
-      return row === undefined ? undefined : JOB.read(row);
-    },
-    listJobs: async ({ accountId, state }, { limit, after }) =>
-      (
-        await sql.read(
-          `SELECT ${JOB.list} FROM jobs
-           WHERE ($1 = '' OR account_id = $1) AND ($2 = '' OR state = $2) AND ($3 = '' OR id < $3)
-           ORDER BY id DESC LIMIT $4`,
-          [searchable(accountId ?? ''), state ?? '', after ?? '', limit],
-        )
-      ).map(JOB.read),
+    findJob: (jobId) => JOB.selectFirstFrom(sql.read, 'jobs WHERE id = $1', [searchable(jobId)]),
+    listJobs: ({ accountId, state }, { limit, after }) =>
+      JOB.selectFrom(
+        sql.read,
+        `jobs WHERE ($1 = '' OR account_id = $1) AND ($2 = '' OR state = $2) AND ($3 = '' OR id < $3)
+         ORDER BY id DESC LIMIT $4`,
+        [searchable(accountId ?? ''), state ?? '', after ?? '', limit],
+      ),
     pendingJobs: async () =>
       (
         await sql.read(
@@ -293,10 +289,7 @@ function sqlJobLeases(sql: Sql, note: WriteNote): JobLeaseStore {
       WHERE id IN (${buildNextJobs(of)} ${sql.skipLocked}) AND due_at IS NOT NULL RETURNING ${JOB.list}`,
   );
   return {
-    findFirstDue: async () => {
-      const [row] = await sql.read('SELECT due_at FROM jobs WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1');
-      return row === undefined ? undefined : Number(row['due_at']);
-    },
+    findFirstDue: () => selectNumber(sql.read, 'due_at', 'jobs WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1'),
     leaseJobs: ({ worker, lease, now, until, limit }) =>
       sql.transaction(async (query) => {
         const rows = await query(...takeNext({ lease, until, worker, now, limit, candidates: limit * CANDIDATES }));

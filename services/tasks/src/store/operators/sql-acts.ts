@@ -3,7 +3,7 @@ import { firstIdAt } from '@reelgate/platform/ids';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
 import { ActSchema } from '@reelgate/proto/access/v1/act';
-import { inText, inTime, messageColumns, searchable, toInsert } from '../columns.ts';
+import { inText, inTime, messageColumns, removeFirst, searchable, toInsert } from '../columns.ts';
 import type { ActStore, NewAct } from '../operator-store.ts';
 
 const PREFIX = 'act';
@@ -47,21 +47,12 @@ export function sqlActs(sql: Sql, writeAct: WriteAct): ActStore {
       const where: string[] = [];
       if (subject !== undefined) where.push(`subject = $${values.push(searchable(subject))}`);
       if (after !== undefined) where.push(`id < $${values.push(searchable(after))}`);
-      const rows = await sql.read(
-        `SELECT ${ACT.list} FROM operator_acts
-         ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`} ORDER BY id DESC LIMIT $1`,
-        values,
-      );
-      return rows.map(ACT.read);
+      const chosen = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`;
+      return ACT.selectFrom(sql.read, `operator_acts ${chosen} ORDER BY id DESC LIMIT $1`, values);
     },
-    removeActs: async (before, limit) =>
-      (
-        await sql.write(
-          `DELETE FROM operator_acts WHERE id IN (
-             SELECT id FROM operator_acts WHERE id < $1 ORDER BY id LIMIT $2 ${sql.skipLocked}
-           ) RETURNING id`,
-          [firstIdAt(PREFIX, before), limit],
-        )
-      ).length,
+    removeActs: (before, limit) => {
+      const where = 'id < $1 ORDER BY id LIMIT $2';
+      return removeFirst(sql, { table: 'operator_acts', key: 'id', where }, [firstIdAt(PREFIX, before), limit]);
+    },
   };
 }

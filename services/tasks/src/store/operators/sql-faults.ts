@@ -3,7 +3,16 @@ import { inExactChunks } from '@reelgate/platform/sql/multi-row';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { ChannelFailureSchema } from '@reelgate/proto/tasks/v1/activity';
 import type { ChannelFailureKind, FaultKind, FaultRow, NewChannelFailure } from '../../domain/minute-counts.ts';
-import { inNumber, inText, inTime, insertMany, messageColumns, recordColumns, searchable } from '../columns.ts';
+import {
+  inNumber,
+  inText,
+  inTime,
+  insertMany,
+  messageColumns,
+  recordColumns,
+  removeFirst,
+  searchable,
+} from '../columns.ts';
 import type { FaultStore } from '../operator-store.ts';
 
 const FAULT = recordColumns<FaultRow>({
@@ -32,6 +41,12 @@ const UPSERT_FAULTS = insertMany(
   'ON CONFLICT (minute, process, kind, subject) DO UPDATE SET counts_json = excluded.counts_json',
 );
 const ADD_FAILURES = insertMany('channel_failures', NEW_FAILURE.names, 'ON CONFLICT (id) DO NOTHING');
+const OLD_FAULTS = {
+  table: 'fault_minutes',
+  key: 'minute, process, kind, subject',
+  where: 'minute < $1 ORDER BY minute LIMIT $2',
+};
+const OLD_FAILURES = { table: 'channel_failures', key: 'id', where: 'id < $1 ORDER BY id LIMIT $2' };
 
 /** The faults by model and account, and the last failures of each channel. */
 export function sqlFaults(sql: Sql): FaultStore {
@@ -43,35 +58,17 @@ export function sqlFaults(sql: Sql): FaultStore {
           await query(...UPSERT_FAULTS(chunk.map((fault) => ({ process, ...FAULT.write(fault) }))));
         for (const chunk of inExactChunks(failures)) await query(...ADD_FAILURES(chunk.map(NEW_FAILURE.write)));
       }),
-    faultsSince: async (minute, limit) =>
-      (
-        await sql.read(`SELECT ${FAULT.list} FROM fault_minutes WHERE minute >= $1 ORDER BY minute DESC LIMIT $2`, [
-          minute,
-          limit,
-        ])
-      ).map(FAULT.read),
-    channelFailures: async (channel, limit) =>
-      (
-        await sql.read(`SELECT ${FAILURE.list} FROM channel_failures WHERE channel = $1 ORDER BY id DESC LIMIT $2`, [
-          searchable(channel),
-          limit,
-        ])
-      ).map(FAILURE.read),
-    removeFaults: async (before, limit) => {
-      const faults = await sql.write(
-        `DELETE FROM fault_minutes WHERE (minute, process, kind, subject) IN (
-           SELECT minute, process, kind, subject FROM fault_minutes
-           WHERE minute < $1 ORDER BY minute LIMIT $2 ${sql.skipLocked}
-         ) RETURNING minute`,
-        [before, limit],
-      );
-      const failures = await sql.write(
-        `DELETE FROM channel_failures WHERE id IN (
-           SELECT id FROM channel_failures WHERE id < $1 ORDER BY id LIMIT $2 ${sql.skipLocked}
-         ) RETURNING id`,
-        [firstIdAt('fail', before), limit],
-      );
-      return Math.max(faults.length, failures.length);
-    },
+    faultsSince: (minute, limit) =>
+      FAULT.selectFrom(sql.read, 'fault_minutes WHERE minute >= $1 ORDER BY minute DESC LIMIT $2', [minute, limit]),
+    channelFailures: (channel, limit) =>
+      FAILURE.selectFrom(sql.read, 'channel_failures WHERE channel = $1 ORDER BY id DESC LIMIT $2', [
+        searchable(channel),
+        limit,
+      ]),
+    removeFaults: async (before, limit) =>
+      Math.max(
+        await removeFirst(sql, OLD_FAULTS, [before, limit]),
+        await removeFirst(sql, OLD_FAILURES, [firstIdAt('fail', before), limit]),
+      ),
   };
 }

@@ -1,16 +1,22 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { ServiceEventSchema } from '@reelgate/proto/access/v1/service_event';
 import { RaisedAttentionSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import { floorToMinute } from '../../domain/minute-counts.ts';
-import { inText, inTime, messageColumns, text, toInsert } from '../columns.ts';
+import { inText, inTime, messageColumns, removeFirst, selectNumber, toInsert } from '../columns.ts';
 import type { HandOverStore } from '../operator-store.ts';
 
 const EVENT = messageColumns(ServiceEventSchema, {
   at: inTime('at'),
   type: inText('type'),
   subject: inText('subject'),
+});
+
+const RAISED = messageColumns(RaisedAttentionSchema, {
+  taskId: inText('task_id'),
+  at: inTime('since'),
+  reason: inText('reason'),
+  open: { columns: ['resolved_at'], read: (row) => row['resolved_at'] === null, write: () => ({}) },
 });
 
 /** The events since an operator read last. */
@@ -27,33 +33,15 @@ export function sqlHandOver(sql: Sql): HandOverStore {
             ),
           );
       }),
-    listServiceEvents: async (at, limit) =>
-      (
-        await sql.read(
-          `SELECT ${EVENT.list} FROM service_events WHERE minute >= $1 AND at >= $2
-           ORDER BY minute DESC, type DESC, subject DESC LIMIT $3`,
-          [floorToMinute(at), at, limit],
-        )
-      ).map(EVENT.read),
-    raisedSince: async (at, limit) =>
-      (
-        await sql.read(
-          `SELECT task_id, since, reason, resolved_at FROM attention WHERE since >= $1
-           ORDER BY since DESC LIMIT $2`,
-          [at, limit],
-        )
-      ).map((row) =>
-        toMessage(RaisedAttentionSchema, {
-          taskId: text(row['task_id']),
-          at: timestampFromMs(Number(row['since'])),
-          reason: text(row['reason']),
-          open: row['resolved_at'] === null,
-        }),
+    listServiceEvents: (at, limit) =>
+      EVENT.selectFrom(
+        sql.read,
+        'service_events WHERE minute >= $1 AND at >= $2 ORDER BY minute DESC, type DESC, subject DESC LIMIT $3',
+        [floorToMinute(at), at, limit],
       ),
-    findMark: async (actor) => {
-      const [row] = await sql.read('SELECT read_until FROM hand_over_marks WHERE actor = $1', [actor]);
-      return row === undefined ? undefined : Number(row['read_until']);
-    },
+    raisedSince: (at, limit) =>
+      RAISED.selectFrom(sql.read, 'attention WHERE since >= $1 ORDER BY since DESC LIMIT $2', [at, limit]),
+    findMark: (actor) => selectNumber(sql.read, 'read_until', 'hand_over_marks WHERE actor = $1', [actor]),
     putMark: async (actor, readUntil) => {
       const [row] = await sql.write(
         ...toInsert(
@@ -72,13 +60,8 @@ export function sqlHandOver(sql: Sql): HandOverStore {
         'DELETE FROM hand_over_marks WHERE actor IN (SELECT actor FROM hand_over_marks WHERE read_until < $1 LIMIT $2)',
         [before, limit],
       );
-      const rows = await sql.write(
-        `DELETE FROM service_events WHERE (minute, type, subject) IN (
-           SELECT minute, type, subject FROM service_events WHERE minute < $1 ORDER BY minute LIMIT $2 ${sql.skipLocked}
-         ) RETURNING minute`,
-        [before, limit],
-      );
-      return rows.length;
+      const where = 'minute < $1 ORDER BY minute LIMIT $2';
+      return removeFirst(sql, { table: 'service_events', key: 'minute, type, subject', where }, [before, limit]);
     },
   };
 }

@@ -29,17 +29,14 @@ const ADD = buildStatement<'id' | 'subject' | 'at' | 'author' | 'text' | 'most'>
 
 /** The notes of operators. One that has ended is in the acts alone. */
 export function sqlOperatorNotes(sql: Sql, newId: NewId, writeAct: WriteAct): NoteStore {
-  const listNotes = async (query: SqlQuery, subject: string): Promise<readonly Note[]> =>
-    (
-      await query(`SELECT ${NOTE.list} FROM operator_notes WHERE subject = $1 ORDER BY number LIMIT $2`, [
-        searchable(subject),
-        NOTES_MAX,
-      ])
-    ).map(NOTE.read);
+  const listNotes = (query: SqlQuery, subject: string): Promise<readonly Note[]> =>
+    NOTE.selectFrom(query, 'operator_notes WHERE subject = $1 ORDER BY number LIMIT $2', [
+      searchable(subject),
+      NOTES_MAX,
+    ]);
   return {
     notes: (subject) => listNotes(sql.read, subject),
-    findNote: async (id) =>
-      (await sql.read(`SELECT ${NOTE.list} FROM operator_notes WHERE id = $1`, [searchable(id)])).map(NOTE.read)[0],
+    findNote: (id) => NOTE.selectFirstFrom(sql.read, 'operator_notes WHERE id = $1', [searchable(id)]),
     addNote: (note) =>
       sql.transaction(async (query) => {
         const { subject, at, author, text } = note;
@@ -51,14 +48,8 @@ export function sqlOperatorNotes(sql: Sql, newId: NewId, writeAct: WriteAct): No
           const [row] = await query(...ADD({ id: newId('note'), subject, at, author, text, most: NOTES_MAX }));
           if (row === undefined) continue;
           const added = NOTE.read(row);
-          await writeAct(query, {
-            at,
-            actor: author,
-            action: 'note_added',
-            subject,
-            reason: '',
-            detail: { id: added.id },
-          });
+          const act = { at, actor: author, action: 'note_added', subject, reason: '' } as const;
+          await writeAct(query, { ...act, detail: { id: added.id } });
           return added;
         }
         return undefined;

@@ -3,7 +3,16 @@ import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
 import { inExactChunks } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { MinuteRow } from '../../domain/minute-counts.ts';
-import { inNumber, inOptionalNumber, inText, insertMany, recordColumns, text, toInsert } from '../columns.ts';
+import {
+  inNumber,
+  inOptionalNumber,
+  inText,
+  insertMany,
+  recordColumns,
+  removeFirst,
+  text,
+  toInsert,
+} from '../columns.ts';
 import { CALLS_MAX, PAUSES_MAX, WAITS_MAX } from '../operator-store.ts';
 import type {
   CallStore,
@@ -78,13 +87,8 @@ function sqlWaits(sql: Sql): WaitStore {
         ),
       );
     },
-    listWaits: async (now) =>
-      (
-        await sql.read(`SELECT ${WAIT.list} FROM channel_waits WHERE until > $1 ORDER BY channel, kind LIMIT $2`, [
-          now,
-          WAITS_MAX,
-        ])
-      ).map(WAIT.read),
+    listWaits: (now) =>
+      WAIT.selectFrom(sql.read, 'channel_waits WHERE until > $1 ORDER BY channel, kind LIMIT $2', [now, WAITS_MAX]),
     removeOldWaits: async (now) => {
       await sql.write('DELETE FROM channel_waits WHERE until <= $1', [now]);
     },
@@ -137,10 +141,7 @@ function sqlPauses(sql: Sql, newId: NewId, writeAct: WriteAct): PauseStore {
   };
   return {
     endPauses: (now) => sql.transaction((query) => endPauses(query, now)),
-    pauses: async () =>
-      (await sql.read(`SELECT ${PAUSE.list} FROM channel_pauses ORDER BY channel LIMIT $1`, [PAUSES_MAX])).map(
-        PAUSE.read,
-      ),
+    pauses: () => PAUSE.selectFrom(sql.read, 'channel_pauses ORDER BY channel LIMIT $1', [PAUSES_MAX]),
     pause: (pause) =>
       sql.transaction(async (query) => {
         await endPauses(query, pause.at);
@@ -156,16 +157,7 @@ function sqlPauses(sql: Sql, newId: NewId, writeAct: WriteAct): PauseStore {
         const { channel, endsAt, ...by } = pause;
         if (row === undefined) throw new Error(`the pause of ${channel} was not written`);
         if (text(row['act_id']) === id)
-          await writeAct(
-            query,
-            {
-              ...by,
-              action: 'channel_paused',
-              subject: channel,
-              ...(endsAt === undefined ? {} : { detail: { endsAt } }),
-            },
-            id,
-          );
+          await writeAct(query, { ...by, action: 'channel_paused', subject: channel, detail: { endsAt } }, id);
         return PAUSE.read(row);
       }),
     resume: ({ channel, at, actor, reason }) =>
@@ -186,22 +178,11 @@ function sqlMinutes(sql: Sql): MinuteStore {
         for (const chunk of inExactChunks(rows))
           await query(...UPSERT_MINUTES(chunk.map((counts) => ({ process, ...MINUTE.write(counts) }))));
       }),
-    minutesSince: async (minute, limit) =>
-      (
-        await sql.read(`SELECT ${MINUTE.list} FROM minute_counts WHERE minute >= $1 ORDER BY minute DESC LIMIT $2`, [
-          minute,
-          limit,
-        ])
-      ).map(MINUTE.read),
-    removeMinutes: async (before, limit) =>
-      (
-        await sql.write(
-          `DELETE FROM minute_counts WHERE (minute, process, channel) IN (
-             SELECT minute, process, channel FROM minute_counts
-             WHERE minute < $1 ORDER BY minute LIMIT $2 ${sql.skipLocked}
-           ) RETURNING minute`,
-          [before, limit],
-        )
-      ).length,
+    minutesSince: (minute, limit) =>
+      MINUTE.selectFrom(sql.read, 'minute_counts WHERE minute >= $1 ORDER BY minute DESC LIMIT $2', [minute, limit]),
+    removeMinutes: (before, limit) => {
+      const where = 'minute < $1 ORDER BY minute LIMIT $2';
+      return removeFirst(sql, { table: 'minute_counts', key: 'minute, process, channel', where }, [before, limit]);
+    },
   };
 }

@@ -21,8 +21,12 @@ const TABLES = [
 ] as const;
 type Table = (typeof TABLES)[number];
 
-/** The condition of the index, word for word. */
-const FROM_CLIENT = "(substr(request_id, 1, 4) <> 'req_' OR length(request_id) <> 30)";
+/** The conditions of the indexes, word for word. The index of requests has those whose ids come from clients. */
+const HAS: Readonly<Record<FoundBy, string>> = {
+  id: 'id = $1',
+  request_id: "request_id = $1 AND (substr(request_id, 1, 4) <> 'req_' OR length(request_id) <> 30)",
+  trace_id: 'trace IS NOT NULL AND substr(trace, 4, 32) = $1',
+};
 /** A create begins within this time of its request, and clocks of machines differ by less. */
 const BEFORE_REQUEST_MS = 2000;
 const AFTER_REQUEST_MS = 120_000;
@@ -31,44 +35,32 @@ const EXAMINED_MAX = 20_000;
 
 /** Finds tasks and jobs by the ids that people have: each way has an index, or a bound. */
 export function sqlSearch(sql: Sql): SearchStore {
-  const select = async (
-    by: FoundBy,
-    { table, isJob }: Table,
-    where: string,
-    [value, limit]: readonly [string, number],
-  ): Promise<readonly FoundWork[]> =>
-    (
-      await sql.read(`SELECT ${FOUND.list} FROM ${table} WHERE ${where} ORDER BY id LIMIT $2`, [
-        searchable(value),
+  const findNear = ({ table, prefix }: Table, requestId: string, at: number, limit: number) =>
+    FOUND.selectFrom(
+      sql.read,
+      `(SELECT ${FOUND.list}, request_id FROM ${table} WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3) AS near
+       WHERE request_id = $4 ORDER BY id LIMIT $5`,
+      [
+        firstIdAt(prefix, at - BEFORE_REQUEST_MS),
+        firstIdAt(prefix, at + AFTER_REQUEST_MS),
+        EXAMINED_MAX,
+        requestId,
         limit,
-      ])
-    ).map((row) => toMessage(FoundWorkSchema, { ...FOUND.read(row), isJob, foundBy: by }));
-  const findNear = async ({ table, prefix, isJob }: Table, requestId: string, at: number, limit: number) =>
-    (
-      await sql.read(
-        `SELECT ${FOUND.list} FROM (
-           SELECT ${FOUND.list}, request_id FROM ${table} WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3
-         ) AS near WHERE request_id = $4 ORDER BY id LIMIT $5`,
-        [
-          firstIdAt(prefix, at - BEFORE_REQUEST_MS),
-          firstIdAt(prefix, at + AFTER_REQUEST_MS),
-          EXAMINED_MAX,
-          requestId,
-          limit,
-        ],
-      )
-    ).map((row) => toMessage(FoundWorkSchema, { ...FOUND.read(row), isJob, foundBy: 'request_id' }));
-  const findByRequest = async (table: Table, requestId: string, limit: number) => {
-    const at = requestId.startsWith('req_') && hasOwnForm(requestId) ? readIdTime(requestId) : undefined;
-    if (at !== undefined) return findNear(table, requestId, at, limit);
-    return select('request_id', table, `request_id = $1 AND ${FROM_CLIENT}`, [requestId, limit]);
-  };
+      ],
+    );
   return {
     findWork: async (by, value, limit) => {
-      const find = (table: Table): Promise<readonly FoundWork[]> => {
-        if (by === 'request_id') return findByRequest(table, value, limit);
-        if (by === 'id') return select(by, table, 'id = $1', [value, limit]);
-        return select(by, table, 'trace IS NOT NULL AND substr(trace, 4, 32) = $1', [value, limit]);
+      const isOwnRequest = by === 'request_id' && value.startsWith('req_') && hasOwnForm(value);
+      const at = isOwnRequest ? readIdTime(value) : undefined;
+      const find = async (table: Table): Promise<readonly FoundWork[]> => {
+        const found =
+          at === undefined
+            ? FOUND.selectFrom(sql.read, `${table.table} WHERE ${HAS[by]} ORDER BY id LIMIT $2`, [
+                searchable(value),
+                limit,
+              ])
+            : findNear(table, value, at, limit);
+        return (await found).map((one) => toMessage(FoundWorkSchema, { ...one, isJob: table.isJob, foundBy: by }));
       };
       return (await Promise.all(TABLES.map(find))).flat();
     },

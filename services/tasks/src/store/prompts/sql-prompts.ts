@@ -1,6 +1,6 @@
 import { byRows, inChunks, parameters, rowValues } from '@reelgate/platform/sql/multi-row';
-import type { Sql, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
-import { inJson, inText, insertMany, readChunks, recordColumns, text } from '../columns.ts';
+import type { Sql, SqlWork } from '@reelgate/platform/sql/sql';
+import { inJson, inText, insertMany, optionalNumber, readChunks, recordColumns, text } from '../columns.ts';
 import type { TaskIdentity } from '../../domain/task.ts';
 import type { PromptStore, PromptWords, UnreadPrompt } from '../prompt-store.ts';
 
@@ -9,6 +9,17 @@ const PROMPT = recordColumns<UnreadPrompt>({
   accountId: inText('account_id'),
   order: inJson('order_json'),
 });
+/** Between words. No word has one. */
+const BAR = '|';
+const WORDS = recordColumns<PromptWords>({
+  id: inText('task_id'),
+  accountId: inText('account_id'),
+  words: {
+    columns: ['words'],
+    read: (row) => text(row['words']).split(BAR).filter(Boolean),
+    write: (words) => ({ words: `${BAR}${words.join(BAR)}${BAR}` }),
+  },
+});
 const UNREAD = byRows(
   (rows) => `SELECT ${PROMPT.list} FROM tasks WHERE id IN (${parameters(rows)})
     AND NOT EXISTS (SELECT 1 FROM read_prompts WHERE read_prompts.task_id = tasks.id)`,
@@ -16,44 +27,36 @@ const UNREAD = byRows(
 const MOVE = `UPDATE prompt_reading SET ended_seq = $1, seen_id = $2
   WHERE id = 1 AND ended_seq = $3 AND seen_id = $4`;
 const READ_WORDS = byRows((rows) => `SELECT task_id, words FROM read_prompts WHERE task_id IN (${parameters(rows)})`);
-const INSERT_READ = insertMany('read_prompts', ['task_id', 'account_id', 'words'], 'ON CONFLICT DO NOTHING');
+const INSERT_READ = insertMany('read_prompts', WORDS.names, 'ON CONFLICT DO NOTHING');
 const INSERT_WORDS = insertMany('prompt_words', ['account_id', 'word', 'task_id'], 'ON CONFLICT DO NOTHING');
 const REMOVE_WORDS = byRows((rows) => {
   const among = Array.from({ length: rows }, (_row, row) => `($${3 * row + 1}, $${3 * row + 2}, $${3 * row + 3})`);
   return `DELETE FROM prompt_words WHERE (account_id, word, task_id) IN (VALUES ${among.join(', ')})`;
 });
 const REMOVE_READ = byRows((rows) => `DELETE FROM read_prompts WHERE task_id IN (${parameters(rows)})`);
-/** Between words. No word has one. */
-const BAR = '|';
 
 type WordRow = Readonly<Record<'account_id' | 'word' | 'task_id', string>>;
 
 /** The words of prompts, for the search of tasks. */
 export function sqlPrompts(sql: Sql): PromptStore {
-  const list = async (where: string, values: readonly (string | number)[]): Promise<readonly UnreadPrompt[]> =>
-    (await sql.read(`SELECT ${PROMPT.list} FROM tasks WHERE ${where}`, values)).map(PROMPT.read);
   return {
     getPromptReading: async () => {
       const [row] = await sql.read('SELECT ended_seq, seen_id FROM prompt_reading WHERE id = 1');
-      return {
-        endedSeq: Number(row?.['ended_seq'] ?? 0),
-        seenId: text(row?.['seen_id']),
-      };
+      return { endedSeq: Number(row?.['ended_seq'] ?? 0), seenId: text(row?.['seen_id']) };
     },
     listEndsAfter: async (afterSeq, limit) => {
       const rows = await sql.read(
         'SELECT seq, type, subject_id, created_at FROM events WHERE seq IS NOT NULL AND seq > $1 ORDER BY seq LIMIT $2',
         [afterSeq, limit],
       );
-      const [first, last] = [rows[0]?.['created_at'], rows.at(-1)?.['seq']];
       return {
         taskIds: rows.filter(({ type }) => text(type).startsWith('video.')).map((row) => text(row['subject_id'])),
-        lastSeq: last === undefined ? undefined : Number(last),
-        firstAt: first === undefined ? undefined : Number(first),
+        lastSeq: optionalNumber(rows.at(-1)?.['seq']),
+        firstAt: optionalNumber(rows[0]?.['created_at']),
       };
     },
     listNewPrompts: ({ after, before, limit }) =>
-      list('id > $1 AND id < $2 ORDER BY id LIMIT $3', [after, before, limit]),
+      PROMPT.selectFrom(sql.read, 'tasks WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3', [after, before, limit]),
     listUnreadPrompts: async (taskIds) => (await readChunks(sql.read, UNREAD, taskIds)).map(PROMPT.read),
     keepPromptWords: (from, to, prompts) =>
       sql.commitUnsynced(async (query) => {
@@ -62,14 +65,13 @@ export function sqlPrompts(sql: Sql): PromptStore {
         await insertPrompts(query, prompts);
         return true;
       }),
-    listLeftWords: async (before, limit) =>
-      (
-        await sql.read(
-          `SELECT task_id, account_id, words FROM read_prompts WHERE task_id < $1
-             AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.id = read_prompts.task_id) ORDER BY task_id LIMIT $2`,
-          [before, limit],
-        )
-      ).map(readWords),
+    listLeftWords: (before, limit) =>
+      WORDS.selectFrom(
+        sql.read,
+        `read_prompts WHERE task_id < $1
+           AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.id = read_prompts.task_id) ORDER BY task_id LIMIT $2`,
+        [before, limit],
+      ),
     removeWords: async (prompts) => {
       await sql.commitUnsynced(async (query) => {
         await removeWordRows(query, prompts.flatMap(toWordRows));
@@ -81,14 +83,9 @@ export function sqlPrompts(sql: Sql): PromptStore {
 
 /** In the order of the index, so that neighbours are written together and no two processes wait for each other. */
 async function insertPrompts(query: SqlWork, prompts: readonly PromptWords[]): Promise<void> {
-  const read = prompts.map(({ id, accountId, words }) => ({
-    task_id: id,
-    account_id: accountId,
-    words: `${BAR}${words.join(BAR)}${BAR}`,
-  }));
   let inserted = 0;
-  for (const chunk of inChunks(read)) inserted += await query.changes(...INSERT_READ(chunk));
-  const kept = inserted === read.length ? prompts : await dropForgotten(query, prompts);
+  for (const chunk of inChunks(prompts.map(WORDS.write))) inserted += await query.changes(...INSERT_READ(chunk));
+  const kept = inserted === prompts.length ? prompts : await dropForgotten(query, prompts);
   for (const chunk of inChunks(kept.flatMap(toWordRows).toSorted(compareRows)))
     await query.changes(...INSERT_WORDS(chunk));
 }
@@ -107,9 +104,8 @@ async function dropForgotten(query: SqlWork, prompts: readonly PromptWords[]): P
  */
 export async function forgetWords(query: SqlWork, { id, accountId }: TaskIdentity): Promise<void> {
   await query.changes(...INSERT_READ([{ task_id: id, account_id: accountId, words: '' }]));
-  const [row] = await query('SELECT task_id, account_id, words FROM read_prompts WHERE task_id = $1', [id]);
-  const rows = row === undefined ? [] : toWordRows(readWords(row));
-  await removeWordRows(query, rows);
+  const read = await WORDS.selectFrom(query, 'read_prompts WHERE task_id = $1', [id]);
+  await removeWordRows(query, read.flatMap(toWordRows));
   await query.changes("UPDATE read_prompts SET words = '' WHERE task_id = $1", [id]);
 }
 
@@ -132,9 +128,4 @@ function compareRows(one: WordRow, other: WordRow): number {
 
 function toSortKey({ account_id: accountId, word, task_id: taskId }: WordRow): string {
   return `${accountId}\0${word}\0${taskId}`;
-}
-
-function readWords(row: SqlRow): PromptWords {
-  const words = text(row['words']).split(BAR).filter(Boolean);
-  return { id: text(row['task_id']), accountId: text(row['account_id']), words };
 }

@@ -8,7 +8,7 @@ import { isTerminal } from '../../domain/task.ts';
 import type { State } from '../../domain/task.ts';
 import type { WriteAct } from '../operators/sql-acts.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
-import { inNumber, inText, recordColumns, text, toInsert } from '../columns.ts';
+import { countFrom, inNumber, inText, recordColumns, text, toInsert } from '../columns.ts';
 import type { WriteNote } from './sql-history.ts';
 import type { AttentionStore, NewAttention } from '../task-store.ts';
 
@@ -33,7 +33,7 @@ export function sqlAttention(sql: Sql, note: WriteNote, writeAct: WriteAct): Att
         return raiseIn(query, note, item);
       }),
     isWaiting: async (taskId) =>
-      (await sql.read('SELECT task_id FROM attention WHERE task_id = $1 AND resolved_at IS NULL', [taskId])).length > 0,
+      (await countFrom(sql.read, 'attention WHERE task_id = $1 AND resolved_at IS NULL', [taskId])) > 0,
     resolve: (taskId, by) => sql.transaction((query) => resolveAttention(query, { note, writeAct }, taskId, by)),
     listOpenAttention: async () =>
       (await sql.read(OPEN, [OPEN_MAX])).map((row) =>

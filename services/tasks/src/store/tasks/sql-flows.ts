@@ -1,6 +1,6 @@
 import type { Sql, SqlQuery, SqlRow, SqlStatement } from '@reelgate/platform/sql/sql';
 import { computeCharge, computeStart } from '../../domain/fair-queue.ts';
-import { optionalNumber, text } from '../columns.ts';
+import { selectNumber, text } from '../columns.ts';
 import type { QueuePlace, QueueStore } from '../queue-store.ts';
 
 /*
@@ -55,17 +55,18 @@ async function findLeastOfLane(query: SqlQuery, lane: string): Promise<number | 
   return find();
 }
 
-async function findLeast(
+function findLeast(
   query: SqlQuery,
   table: 'queue_accounts' | 'queue_tokens',
   where: string,
   values: readonly string[],
 ): Promise<number | undefined> {
-  const [row] = await query(
-    `SELECT used FROM ${table} WHERE ${where} AND waiting > 0 AND ready = 1 ORDER BY used LIMIT 1`,
+  return selectNumber(
+    query,
+    'used',
+    `${table} WHERE ${where} AND waiting > 0 AND ready = 1 ORDER BY used LIMIT 1`,
     values,
   );
-  return optionalNumber(row?.['used']);
 }
 
 export async function countPlaces(
@@ -83,12 +84,12 @@ export async function countPlaces(
 
 /** Returns the charge of a place at its claim. */
 export async function refund(query: SqlQuery, { lane, accountId, tokenId, cost }: QueuePlace): Promise<void> {
-  const [account] = await query('SELECT weight FROM queue_accounts WHERE lane = $1 AND account_id = $2', [
+  const weight = await selectNumber(query, 'weight', 'queue_accounts WHERE lane = $1 AND account_id = $2', [
     lane,
     accountId,
   ]);
   await query('UPDATE queue_accounts SET used = used - $1 WHERE lane = $2 AND account_id = $3', [
-    computeCharge(cost, Number(account?.['weight'] ?? 1)),
+    computeCharge(cost, weight ?? 1),
     ...[lane, accountId],
   ]);
   await query('UPDATE queue_tokens SET used = used - $1 WHERE lane = $2 AND account_id = $3 AND token_id = $4', [

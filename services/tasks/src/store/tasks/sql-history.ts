@@ -1,6 +1,14 @@
 import type { NewId } from '@reelgate/platform/ids';
 import type { Sql, SqlQuery, SqlStatement } from '@reelgate/platform/sql/sql';
-import { inNumber, inOptionalNumber, inOptionalText, inText, recordColumns, toInsert } from '../columns.ts';
+import {
+  inNumber,
+  inOptionalNumber,
+  inOptionalText,
+  inText,
+  recordColumns,
+  selectNumber,
+  toInsert,
+} from '../columns.ts';
 import type { Attempt, HistoryEntry, HistoryReader, Note } from '../task-store.ts';
 
 export const ATTEMPT = recordColumns<Attempt>({
@@ -43,20 +51,15 @@ export function sqlNotes(newId: NewId): WriteNote {
  * be a third of the writes of a create. Everything else has an entry of its own.
  */
 export function sqlHistory(sql: Sql): HistoryReader {
-  const attempts = async (taskId: string): Promise<readonly Attempt[]> =>
-    (await sql.read(`SELECT ${ATTEMPT.list} FROM attempts WHERE task_id = $1 ORDER BY number`, [taskId])).map(
-      ATTEMPT.read,
-    );
+  const attempts = (taskId: string): Promise<readonly Attempt[]> =>
+    ATTEMPT.selectFrom(sql.read, 'attempts WHERE task_id = $1 ORDER BY number', [taskId]);
   return {
     attempts,
     events: async (taskId) => {
-      const created = (await sql.read('SELECT created_at FROM tasks WHERE id = $1', [taskId])).map((row) =>
-        toHistoryEntry(Number(row['created_at']), 'created', {}),
-      );
+      const createdAt = await selectNumber(sql.read, 'created_at', 'tasks WHERE id = $1', [taskId]);
+      const created = createdAt === undefined ? [] : [toHistoryEntry(createdAt, 'created', {})];
       const tried = (await attempts(taskId)).flatMap(toHistoryEntries);
-      const noted = (
-        await sql.read(`SELECT ${ENTRY.list} FROM task_events WHERE task_id = $1 ORDER BY id`, [taskId])
-      ).map(ENTRY.read);
+      const noted = await ENTRY.selectFrom(sql.read, 'task_events WHERE task_id = $1 ORDER BY id', [taskId]);
       // The sort is stable: entries of the same time stay in this order.
       return [...created, ...tried, ...noted].sort((one, other) => one.at - other.at);
     },

@@ -1,6 +1,6 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { State, Task } from '../../domain/task.ts';
-import { searchable, text } from '../columns.ts';
+import { countFrom, searchable, text } from '../columns.ts';
 import type { ListFilter, StepStore, TaskCount, TaskLister, TaskStep } from '../task-store.ts';
 import { buildRange, newValues, toDirection, toIdRange } from './id-ranges.ts';
 import type { Direction, IdRange, StepPage } from './id-ranges.ts';
@@ -169,13 +169,8 @@ async function hasFewUnfinished({ sql, unfinishedMax }: StepContext, filter: Lis
   const { states = [] } = filter;
   if (states.length === 0 || !states.every((state) => UNFINISHED.has(state))) return false;
   const { values, bind } = newValues(unfinishedMax + 1);
-  const [row] = await sql.read(
-    `SELECT COUNT(*) AS count FROM (
-       SELECT id FROM tasks WHERE ${chooseUnfinishedIndex(filter, bind)} LIMIT $1
-     ) AS unfinished`,
-    values,
-  );
-  return Number(row?.['count'] ?? 0) <= unfinishedMax;
+  const unfinished = `SELECT id FROM tasks WHERE ${chooseUnfinishedIndex(filter, bind)} LIMIT $1`;
+  return (await countFrom(sql.read, `(${unfinished}) AS unfinished`, values)) <= unfinishedMax;
 }
 
 /** The unfinished tasks are found apart from all else, so that no plan goes along other tasks for them. */

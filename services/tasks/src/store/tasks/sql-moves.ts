@@ -3,7 +3,7 @@ import { buildStagedEvent } from '@reelgate/platform/bus/outbox';
 import type { Sql, SqlStatement, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Task } from '../../domain/task.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
-import { optionalNumber, optionalText, text, toJson } from '../columns.ts';
+import { optionalNumber, optionalText, selectNumber, selectTexts, toJson } from '../columns.ts';
 import { ADMITTED, TASK, UNFINISHED } from './task-rows.ts';
 import { COUNTED_COLUMNS, leaveCounters } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
@@ -236,14 +236,14 @@ function sqlLeases(sql: Sql): TaskLeaseStore {
   return {
     claimDue: async (channel, { now, leaseUntil, limit, owner }) =>
       (await sql.write(...claimDue({ channel, now, leaseUntil, limit, owner }))).map(TASK.read),
-    findNextDue: async (channel, now) => {
-      const [first] = await sql.read(
-        `SELECT next_poll_at FROM tasks WHERE channel = $1 AND next_poll_at IS NOT NULL
-           AND (lease_until IS NULL OR lease_until <= $2) ORDER BY next_poll_at LIMIT 1`,
+    findNextDue: (channel, now) =>
+      selectNumber(
+        sql.read,
+        'next_poll_at',
+        `tasks WHERE channel = $1 AND next_poll_at IS NOT NULL AND (lease_until IS NULL OR lease_until <= $2)
+         ORDER BY next_poll_at LIMIT 1`,
         [channel, now],
-      );
-      return first === undefined ? undefined : Number(first['next_poll_at']);
-    },
+      ),
     dropLeases: async (owner) => {
       await sql.write(
         'UPDATE tasks SET lease_until = NULL, owner = NULL, resumed = 1 WHERE owner = $1 AND lease_until IS NOT NULL',
@@ -251,14 +251,13 @@ function sqlLeases(sql: Sql): TaskLeaseStore {
       );
     },
 
-    listLeasedIds: async (channel, owner) =>
-      (
-        await sql.read(
-          `SELECT id FROM tasks
-           WHERE channel = $1 AND next_poll_at IS NOT NULL AND owner = $2 AND lease_until IS NOT NULL`,
-          [channel, owner],
-        )
-      ).map((row) => text(row['id'])),
+    listLeasedIds: (channel, owner) =>
+      selectTexts(
+        sql.read,
+        'id',
+        'tasks WHERE channel = $1 AND next_poll_at IS NOT NULL AND owner = $2 AND lease_until IS NOT NULL',
+        [channel, owner],
+      ),
     dropLease: async (taskId, owner) => {
       await sql.write(
         'UPDATE tasks SET lease_until = NULL, owner = NULL WHERE id = $1 AND owner = $2 AND lease_until IS NOT NULL',

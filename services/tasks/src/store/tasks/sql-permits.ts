@@ -4,7 +4,7 @@ import { SHARDS_MAX, deal, permitChooser } from './counter-shards.ts';
 import type { Demand, Shard, Permit } from './counter-shards.ts';
 import { sumDemands } from './demands.ts';
 import type { CountedWork } from './demands.ts';
-import { text } from '../columns.ts';
+import { selectNumber, selectTexts, text } from '../columns.ts';
 
 /*
  * The counters of tasks in flight. A transaction takes its permits last, in one message, because others wait for these
@@ -182,10 +182,9 @@ async function inTransaction(
 
 /** Returns the number of tasks that a counter counts. */
 export async function inFlight(query: SqlQuery, scope: string): Promise<number> {
-  const [row] = await query('SELECT SUM(count - permits) AS count FROM in_flight WHERE scope = $1 OR shard_of = $1', [
-    scope,
-  ]);
-  return Number(row?.['count'] ?? 0);
+  return (
+    (await selectNumber(query, 'SUM(count - permits)', 'in_flight WHERE scope = $1 OR shard_of = $1', [scope])) ?? 0
+  );
 }
 
 async function findFull(sql: Sql, demands: readonly Demand[]): Promise<string | undefined> {
@@ -251,8 +250,8 @@ const LOCK_COUNTER = `INSERT INTO in_flight (scope, count) VALUES ($1, 0)
 async function takeFromAll(query: SqlQuery, permit: Permit): Promise<boolean> {
   const [counter] = await query(LOCK_COUNTER, [permit.scope]);
   // Other processes may have more shards, or the limit may have been larger.
-  const known = await query('SELECT scope FROM in_flight WHERE shard_of = $1', [permit.scope]);
-  const names = [...new Set([...permit.shards, ...known.map((row) => text(row['scope']))])].sort();
+  const known = await selectTexts(query, 'scope', 'in_flight WHERE shard_of = $1', [permit.scope]);
+  const names = [...new Set([...permit.shards, ...known])].sort();
   const none = names.map((row) => ({ row, count: 0, permits: 0 }));
   const shards = await upsertShards(query, permit.scope, none, 'permits = in_flight.permits');
   const dealt = deal({ count: Number(counter?.['count'] ?? 0), shards }, permit);

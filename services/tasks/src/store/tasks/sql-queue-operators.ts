@@ -1,7 +1,7 @@
 import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
 import { nameLane, readLane } from '../../domain/lane.ts';
 import { inFlag, inNumber, inOptionalNumber, inOptionalText, inText, optionalText, recordColumns } from '../columns.ts';
-import { searchable, text, toInsert } from '../columns.ts';
+import { searchable, selectTexts, text, toInsert } from '../columns.ts';
 import type { WriteAct } from '../operators/sql-acts.ts';
 import { LANES_MAX } from '../queue-store.ts';
 import type {
@@ -118,13 +118,11 @@ function sqlWaitingReads(sql: Sql): WaitingReads {
       );
       return rows.map(TASK.read);
     },
-    listHeldModels: async () =>
-      (
-        await sql.read('SELECT subject FROM queue_rules WHERE held = 1 AND subject LIKE $1 ORDER BY subject LIMIT $2', [
-          `${MODEL}%`,
-          LANES_MAX,
-        ])
-      ).map((row) => text(row['subject']).slice(MODEL.length)),
+    listHeldModels: async () => {
+      const held = 'queue_rules WHERE held = 1 AND subject LIKE $1 ORDER BY subject LIMIT $2';
+      const subjects = await selectTexts(sql.read, 'subject', held, [`${MODEL}%`, LANES_MAX]);
+      return subjects.map((subject) => subject.slice(MODEL.length));
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { SCHEDULED_LANE } from '../../domain/lane.ts';
-import { text } from '../columns.ts';
+import { selectNumber, text } from '../columns.ts';
 import type { QueueStore } from '../queue-store.ts';
 import { countPlaces, enterFlow } from './sql-flows.ts';
 import type { Flow } from './sql-flows.ts';
@@ -45,13 +45,8 @@ export function sqlSchedule(sql: Sql): Pick<QueueStore, 'startScheduled'> {
 export type QueueReads = Pick<QueueStore, 'listLanes' | 'readShare' | 'listExpired' | 'listBlocked' | 'countWaiting'>;
 
 export function sqlQueueReads(sql: Sql): QueueReads {
-  const sum = async (where: string, values: readonly string[]): Promise<number> => {
-    const [row] = await sql.read(
-      `SELECT COALESCE(SUM(waiting), 0) AS count FROM queue_accounts WHERE waiting > 0 ${where}`,
-      values,
-    );
-    return Number(row?.['count'] ?? 0);
-  };
+  const sum = async (where: string, values: readonly string[]): Promise<number> =>
+    (await selectNumber(sql.read, 'SUM(waiting)', `queue_accounts WHERE waiting > 0 ${where}`, values)) ?? 0;
   return {
     listLanes: async () =>
       (

@@ -9,6 +9,7 @@ import {
   inOptionalText,
   inText,
   recordColumns,
+  removeFirst,
   text,
   toInsert,
 } from '../columns.ts';
@@ -130,18 +131,11 @@ function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
     removePlace: async (taskId) => {
       await sql.write('DELETE FROM waiting WHERE task_id = $1 AND claimed = 1', [taskId]);
     },
-    removeOldPlaces: async (limit) =>
-      (
-        await sql.write(
-          `DELETE FROM waiting WHERE task_id IN (
-             SELECT task_id FROM waiting WHERE claimed = 1 AND NOT EXISTS (
-               SELECT 1 FROM tasks WHERE tasks.id = waiting.task_id AND tasks.admission = 'waiting'
-                 AND tasks.finished_at IS NULL)
-             LIMIT $1 ${sql.skipLocked}
-           ) RETURNING task_id`,
-          [limit],
-        )
-      ).length,
+    removeOldPlaces: (limit) => {
+      const where = `claimed = 1 AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.id = waiting.task_id
+        AND tasks.admission = 'waiting' AND tasks.finished_at IS NULL) LIMIT $1`;
+      return removeFirst(sql, { table: 'waiting', key: 'task_id', where }, [limit]);
+    },
   };
 }
 

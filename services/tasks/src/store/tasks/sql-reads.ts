@@ -1,7 +1,7 @@
 import { parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlValue } from '@reelgate/platform/sql/sql';
 import type { State, Task } from '../../domain/task.ts';
-import { searchable, text } from '../columns.ts';
+import { countFrom, searchable, selectNumber, selectTexts, text } from '../columns.ts';
 import type { ChangeFilter, ChangeStore, ReadStore, UnsettledTask } from '../task-store.ts';
 import { buildRange, newValues, toDirection, toIdRange } from './id-ranges.ts';
 import { sqlHistory } from './sql-history.ts';
@@ -20,8 +20,8 @@ const OWNED = [WITH_ADMISSION.submitting, WITH_ADMISSION.waiting] as const;
 
 /** Reads of single tasks, lists of whole answers, and the reads of the sweeps. */
 export function sqlReads(sql: Sql): ReadStore {
-  const tasks = async (where: string, values: readonly SqlValue[]): Promise<readonly Task[]> =>
-    (await sql.read(`SELECT ${TASK.list} FROM tasks WHERE ${where}`, values)).map(TASK.read);
+  const tasks = (where: string, values: readonly SqlValue[]): Promise<readonly Task[]> =>
+    TASK.selectFrom(sql.read, `tasks WHERE ${where}`, values);
   const selectUnsettled = async (when: string, values: readonly SqlValue[]): Promise<readonly UnsettledTask[]> =>
     (
       await sql.read(
@@ -40,11 +40,10 @@ export function sqlReads(sql: Sql): ReadStore {
       const limit = `LIMIT ${bind(page.limit)} OFFSET ${bind(page.offset ?? 0)}`;
       return tasks(`${where} ORDER BY id ${toDirection(page)} ${limit}`, values);
     },
-    count: async (filter) => {
+    count: (filter) => {
       const { values, bind } = newValues();
       const where = buildConditions(filter, bind) + buildRange(toIdRange(filter, { limit: 0 }), bind);
-      const [row] = await sql.read(`SELECT COUNT(*) AS count FROM tasks WHERE ${where}`, values);
-      return Number(row?.['count'] ?? 0);
+      return countFrom(sql.read, `tasks WHERE ${where}`, values);
     },
     ...sqlHistory(sql),
     inFlight: (scope) => inFlight(sql.read, scope),
@@ -65,32 +64,26 @@ export function sqlReads(sql: Sql): ReadStore {
       const found: string[] = [];
       for (const owned of OWNED)
         found.push(
-          ...(await sql.read(`SELECT id FROM tasks WHERE ${owned} AND owner = $1 LIMIT $2`, [owner, limit])).map(
-            (row) => text(row['id']),
-          ),
+          ...(await selectTexts(sql.read, 'id', `tasks WHERE ${owned} AND owner = $1 LIMIT $2`, [owner, limit])),
         );
       return found;
     },
     listWithAdmission: (admission, { limit, after }) =>
       tasks(`${WITH_ADMISSION[admission]} AND finished_at IS NULL AND id > $1 ORDER BY id LIMIT $2`, [after, limit]),
-    findFirstUnsettled: async () => {
-      const [first] = await sql.read(
-        `SELECT settle_at FROM tasks WHERE finished_at IS NOT NULL AND settled_at IS NULL AND settle_at > 0
-         ORDER BY settle_at LIMIT 1`,
-      );
-      return first === undefined ? undefined : Number(first['settle_at']);
-    },
+    findFirstUnsettled: () =>
+      selectNumber(
+        sql.read,
+        'settle_at',
+        `tasks WHERE finished_at IS NOT NULL AND settled_at IS NULL AND settle_at > 0 ORDER BY settle_at LIMIT 1`,
+      ),
     listUnsettled: async ({ before, beyond, limit }) => [
       ...(await selectUnsettled('settle_at < $1', [before, limit])),
       ...(await selectUnsettled('settle_at > $1', [beyond, limit])),
     ],
     findKnownUpstreamIds: async (upstreamAccount, ids) => {
       if (ids.length === 0) return new Set();
-      const rows = await sql.read(
-        `SELECT upstream_id FROM tasks WHERE upstream_account = $1 AND upstream_id IN (${parameters(ids.length, 2)})`,
-        [upstreamAccount, ...ids],
-      );
-      return new Set(rows.map((row) => text(row['upstream_id'])));
+      const among = `upstream_account = $1 AND upstream_id IN (${parameters(ids.length, 2)})`;
+      return new Set(await selectTexts(sql.read, 'upstream_id', `tasks WHERE ${among}`, [upstreamAccount, ...ids]));
     },
   };
 }

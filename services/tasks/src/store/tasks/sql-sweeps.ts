@@ -1,7 +1,7 @@
 import { parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { TOTAL_SCOPE, tokenScope } from '../../domain/in-flight-scope.ts';
-import { text, toInsert } from '../columns.ts';
+import { removeFirst, selectTexts, text, toInsert } from '../columns.ts';
 import type { DeadlineStore, ProcessStore, RetentionStore } from '../task-store.ts';
 import type { WriteNote } from './sql-history.ts';
 import { COUNTED_COLUMNS, leaveSome } from './sql-in-flight.ts';
@@ -16,15 +16,14 @@ const LIVES = "finished_at IS NULL AND admission <> 'submitting'";
 
 export function sqlDeadlines(sql: Sql, note: WriteNote): DeadlineStore {
   return {
-    listLate: async (deadline, createdBefore, limit) =>
-      (
-        await sql.read(
-          `SELECT ${TASK.list} FROM tasks
-           WHERE ${LIVES} AND ${NOT_YET[deadline]} AND created_at < $1 AND (began_at IS NULL OR began_at < $1)
-           ORDER BY created_at LIMIT $2`,
-          [createdBefore, limit],
-        )
-      ).map(TASK.read),
+    listLate: (deadline, createdBefore, limit) =>
+      TASK.selectFrom(
+        sql.read,
+        `tasks
+         WHERE ${LIVES} AND ${NOT_YET[deadline]} AND created_at < $1 AND (began_at IS NULL OR began_at < $1)
+         ORDER BY created_at LIMIT $2`,
+        [createdBefore, limit],
+      ),
     passDeadline: (taskId, deadline, at) =>
       sql.transaction(async (query) => {
         const [row] = await query<CountedRow & { readonly token_id: string }>(
@@ -38,15 +37,14 @@ export function sqlDeadlines(sql: Sql, note: WriteNote): DeadlineStore {
         if (deadline === 'hard') leaveSome(query, taskId, row, [tokenScope(row.token_id), TOTAL_SCOPE]);
         return true;
       }),
-    listOverdue: async (limit) =>
-      (
-        await sql.read(
-          `SELECT ${TASK.list} FROM tasks WHERE ${LIVES} AND deadline_passed = 2
-       AND NOT EXISTS (SELECT 1 FROM attention WHERE attention.task_id = tasks.id AND resolved_at IS NULL)
-       ORDER BY created_at LIMIT $1`,
-          [limit],
-        )
-      ).map(TASK.read),
+    listOverdue: (limit) =>
+      TASK.selectFrom(
+        sql.read,
+        `tasks WHERE ${LIVES} AND deadline_passed = 2
+           AND NOT EXISTS (SELECT 1 FROM attention WHERE attention.task_id = tasks.id AND resolved_at IS NULL)
+         ORDER BY created_at LIMIT $1`,
+        [limit],
+      ),
   };
 }
 
@@ -68,30 +66,24 @@ export function sqlRetention(sql: Sql): RetentionStore {
   return {
     removeFinished: ({ before, now, limit }) =>
       sql.transaction(async (query) => {
-        const rows = await query(
-          `SELECT id FROM tasks
-           WHERE settled_at IS NOT NULL AND finished_at < $1 AND NOT (${NEEDED})
+        const ids = await selectTexts(
+          query,
+          'id',
+          `tasks WHERE settled_at IS NOT NULL AND finished_at < $1 AND NOT (${NEEDED})
            ORDER BY finished_at LIMIT $3 ${sql.skipLocked}`,
           [before, now, limit],
         );
-        if (rows.length === 0) return 0;
-        const ids = rows.map((row) => text(row['id']));
+        if (ids.length === 0) return 0;
         const among = parameters(ids.length);
         for (const table of ['attempts', 'task_events', 'attention', 'idempotency_keys'])
           await query(`DELETE FROM ${table} WHERE task_id IN (${among})`, ids);
         await query(`DELETE FROM tasks WHERE id IN (${among})`, ids);
         return ids.length;
       }),
-    removeKeys: async (now, limit) =>
-      (
-        await sql.write(
-          `DELETE FROM idempotency_keys WHERE (account_id, key) IN (
-             SELECT account_id, key FROM idempotency_keys
-             WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 ${sql.skipLocked}
-           ) RETURNING key`,
-          [now, limit],
-        )
-      ).length,
+    removeKeys: (now, limit) => {
+      const where = 'expires_at <= $1 ORDER BY expires_at LIMIT $2';
+      return removeFirst(sql, { table: 'idempotency_keys', key: 'account_id, key', where }, [now, limit]);
+    },
   };
 }
 

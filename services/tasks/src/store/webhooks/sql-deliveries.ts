@@ -70,13 +70,11 @@ export function sqlDeliveryReads(sql: Sql): DeliveryReader {
     },
     listAttempts: async (deliveryId) =>
       (
-        await sql.read(
-          `SELECT ${ATTEMPT.list} FROM webhook_attempts WHERE delivery_id = $1 ORDER BY number DESC LIMIT $2`,
-          [searchable(deliveryId), ATTEMPTS_MAX],
-        )
-      )
-        .map(ATTEMPT.read)
-        .toReversed(),
+        await ATTEMPT.selectFrom(sql.read, 'webhook_attempts WHERE delivery_id = $1 ORDER BY number DESC LIMIT $2', [
+          searchable(deliveryId),
+          ATTEMPTS_MAX,
+        ])
+      ).toReversed(),
   };
 }
 

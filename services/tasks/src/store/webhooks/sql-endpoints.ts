@@ -57,21 +57,17 @@ export function sqlEndpoints(sql: Sql): EndpointSettingsStore {
       sql.transaction((query) => update(query, [searchable(endpointId), searchable(accountId)], change)),
     removeEndpoint: (accountId, endpointId, at) =>
       sql.transaction((query) => remove(query, [searchable(endpointId), searchable(accountId)], at)),
-    findEndpoint: async (accountId, endpointId) => {
-      const [row] = await sql.read(`SELECT ${ENDPOINT.list} FROM webhook_endpoints WHERE id = $1 AND account_id = $2`, [
+    findEndpoint: (accountId, endpointId) =>
+      ENDPOINT.selectFirstFrom(sql.read, 'webhook_endpoints WHERE id = $1 AND account_id = $2', [
         searchable(endpointId),
         searchable(accountId),
-      ]);
-      return row === undefined ? undefined : ENDPOINT.read(row);
-    },
-    listEndpoints: async (accountId, { limit, after }) =>
-      (
-        await sql.read(
-          `SELECT ${ENDPOINT.list} FROM webhook_endpoints
-           WHERE account_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3`,
-          [searchable(accountId), searchable(after ?? ''), limit],
-        )
-      ).map(ENDPOINT.read),
+      ]),
+    listEndpoints: (accountId, { limit, after }) =>
+      ENDPOINT.selectFrom(
+        sql.read,
+        "webhook_endpoints WHERE account_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3",
+        [searchable(accountId), searchable(after ?? ''), limit],
+      ),
     readHealth: async (endpointIds) => {
       const rows = await readChunks(sql.read, FIND_HEALTH, endpointIds);
       return new Map(rows.map((row) => [text(row['id']), HEALTH.read(row)]));
@@ -158,13 +154,8 @@ export function sqlSecrets(sql: Sql): SecretStore {
       const statement = REPLACE({ ownerId, sealed, hint, oldSealed, oldUntil, updatedAt, was });
       return (await sql.write(...statement)).length > 0;
     },
-    listSecrets: async (after, limit) =>
-      (
-        await sql.read(`SELECT ${SECRET.list} FROM webhook_secrets WHERE owner_id > $1 ORDER BY owner_id LIMIT $2`, [
-          after,
-          limit,
-        ])
-      ).map(SECRET.read),
+    listSecrets: (after, limit) =>
+      SECRET.selectFrom(sql.read, 'webhook_secrets WHERE owner_id > $1 ORDER BY owner_id LIMIT $2', [after, limit]),
   };
 }
 

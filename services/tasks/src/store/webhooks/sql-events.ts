@@ -3,14 +3,14 @@ import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlRow, SqlStatement } from '@reelgate/platform/sql/sql';
 import { DEFAULT_ENDPOINT, EVENT_TYPES } from '../../domain/webhook.ts';
 import type { ClientEvent, DispatchedEvent, Endpoint, EventType } from '../../domain/webhook.ts';
-import { insertMany, readChunks, searchable, text, toInsert } from '../columns.ts';
+import { insertMany, readChunks, searchable, selectNumber, text, toInsert } from '../columns.ts';
 import type { DispatchCounts, EventDispatcher, EventPlaceReader, EventReader, EventWriter } from '../webhook-store.ts';
 import { buildWakes } from './sql-receiver-due-times.ts';
 import type { ReceiverName } from './sql-receiver-due-times.ts';
 import { DISPATCHED, ENDPOINT, EVENT } from './webhook-rows.ts';
 
 const FIND = byRows((rows) => `SELECT ${DISPATCHED.list} FROM events WHERE id IN (${parameters(rows)})`);
-const AFTER = `SELECT ${DISPATCHED.list} FROM events
+const AFTER = `events
   WHERE account_id = $1 AND seq IS NOT NULL AND seq > $2 AND ($3 = '' OR subject_id = $3)
     AND type IN (${parameters(EVENT_TYPES.length, 5)}) ORDER BY seq LIMIT $4`;
 
@@ -20,10 +20,11 @@ export function sqlEvents(sql: Sql): EventWriter & EventReader & EventPlaceReade
     addEvent: async (event) => {
       await sql.write(...toInsert('events', EVENT.write(event), 'ON CONFLICT (id) DO NOTHING'));
     },
-    eventsAfter: async ({ accountId, types, subjectId }, seq, limit) =>
-      (await sql.read(AFTER, [searchable(accountId), seq, searchable(subjectId ?? ''), limit, ...allTypes(types)])).map(
-        DISPATCHED.read,
-      ),
+    eventsAfter: ({ accountId, types, subjectId }, seq, limit) =>
+      DISPATCHED.selectFrom(sql.read, AFTER, [
+        ...[searchable(accountId), seq, searchable(subjectId ?? ''), limit],
+        ...allTypes(types),
+      ]),
     findEvents: async (ids) => {
       const rows = await readChunks(sql.read, FIND, ids);
       return new Map(rows.map((row) => [text(row['id']), EVENT.read(row)]));
@@ -34,23 +35,18 @@ export function sqlEvents(sql: Sql): EventWriter & EventReader & EventPlaceReade
 
 function sqlPlaces(sql: Sql): EventPlaceReader {
   return {
-    findPlace: async (accountId, eventId) => {
-      const [row] = await sql.read('SELECT seq FROM events WHERE id = $1 AND account_id = $2 AND seq IS NOT NULL', [
+    findPlace: (accountId, eventId) =>
+      selectNumber(sql.read, 'seq', 'events WHERE id = $1 AND account_id = $2 AND seq IS NOT NULL', [
         searchable(eventId),
         searchable(accountId),
-      ]);
-      return row === undefined ? undefined : Number(row['seq']);
-    },
-    lastEvent: async (accountId) => {
-      const [row] = await sql.read(
-        `SELECT ${DISPATCHED.list} FROM events
-         WHERE account_id = $1 AND seq IS NOT NULL ORDER BY seq DESC LIMIT 1`,
+      ]),
+    lastEvent: (accountId) =>
+      DISPATCHED.selectFirstFrom(
+        sql.read,
+        'events WHERE account_id = $1 AND seq IS NOT NULL ORDER BY seq DESC LIMIT 1',
         [searchable(accountId)],
-      );
-      return row === undefined ? undefined : DISPATCHED.read(row);
-    },
-    lastPlace: async () =>
-      Number((await sql.read('SELECT last FROM event_sequence WHERE id = $1', [1]))[0]?.['last'] ?? 0),
+      ),
+    lastPlace: async () => (await selectNumber(sql.read, 'last', 'event_sequence WHERE id = 1')) ?? 0,
     lastPlaces: async (seq, limit) =>
       (
         await sql.read(

@@ -4,7 +4,16 @@ import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts';
 import type { JudgedAttempt } from '../../domain/rules/judge-attempts.ts';
 import type { Attempt, Endpoint, Health } from '../../domain/webhook.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
-import { inNumber, inOptionalNumber, inText, insertMany, readChunks, recordColumns, text } from '../columns.ts';
+import {
+  inNumber,
+  inOptionalNumber,
+  inText,
+  insertMany,
+  readChunks,
+  recordColumns,
+  selectNumber,
+  text,
+} from '../columns.ts';
 import type {
   AttemptRecorder,
   LeasedReceiver,
@@ -27,7 +36,6 @@ const buildIsDue = (now: string): string =>
 const IS_ORIGIN = `CASE WHEN endpoint_id = '${DEFAULT_ENDPOINT}' THEN 1 ELSE 0 END`;
 const ANY_DUE = `SELECT id FROM webhook_receivers
   WHERE ${buildIsDue('$1')} ORDER BY due_at LIMIT 1`;
-const FIRST_DUE = 'SELECT due_at FROM webhook_receivers WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1';
 type NextName = 'now' | 'perAccount' | 'originsPerAccount' | 'limit' | 'candidates';
 /**
  * The next receivers: one of each account after the other, counting the leased receivers of the account, and for an
@@ -92,10 +100,8 @@ export function sqlLeasedReceivers(sql: Sql): ReceiverLeaseStore {
       WHERE id IN (${buildNextReceivers(of)} ${sql.skipLocked}) RETURNING ${RECEIVER_COLUMNS}`,
   );
   return {
-    findFirstDue: async () => {
-      const [row] = await sql.read(FIRST_DUE);
-      return row === undefined ? undefined : Number(row['due_at']);
-    },
+    findFirstDue: () =>
+      selectNumber(sql.read, 'due_at', 'webhook_receivers WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1'),
     leaseReceivers: async (options) => {
       if ((await sql.read(ANY_DUE, [options.now])).length === 0) return [];
       return sql.commitUnsynced((query) => leaseReceivers(query, takeNext, options));
