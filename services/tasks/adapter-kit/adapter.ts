@@ -23,17 +23,21 @@ export type AttemptItem = { readonly text: string } | AttemptMedia;
 /** A value that a client sent in a field that only the upstream knows. It has no inner structure. */
 export type ExtraValue = string | number | boolean;
 
+/** The parts of an order on which its extra fields can depend. The addresses of the media are not known yet. */
+export interface ExtraQuestion {
+  readonly kind: Kind;
+  /** The model id of the upstream. */
+  readonly model: string;
+  readonly content: readonly AttemptItem[];
+}
+
 /** One try of an order on a channel. */
-export interface Attempt {
+export interface Attempt extends ExtraQuestion {
   /**
    * The id of the attempt, chosen before it is sent: up to 72 letters, digits, `-` and `_`. No other attempt ever has
    * it. An upstream that accepts an id of its caller gets this id.
    */
   readonly key: string;
-  readonly kind: Kind;
-  /** The model id of the upstream. */
-  readonly model: string;
-  readonly content: readonly AttemptItem[];
   /** Whole seconds. */
   readonly duration?: number | undefined;
   /** As in the configuration of the model, for example `768P`. */
@@ -50,9 +54,6 @@ export interface Attempt {
   /** The checked values of the extra fields that the adapter declares. */
   readonly extra?: Readonly<Record<string, ExtraValue>> | undefined;
 }
-
-/** The parts of an order on which its extra fields can depend. The addresses of the media are not known yet. */
-export type ExtraQuestion = Pick<Attempt, 'kind' | 'model' | 'content'>;
 
 /** A part of a multipart form: a text, or a file as Base64. */
 export type FormPart =
@@ -206,11 +207,11 @@ export interface LostAttempt {
 /** Upstream work in a list. */
 export interface ListedWork {
   readonly upstreamId: string;
-  readonly kind: Kind | undefined;
+  readonly kind?: Kind | undefined;
   readonly model: string;
-  readonly duration: number | undefined;
-  readonly resolution: string | undefined;
-  readonly ratio: string | undefined;
+  readonly duration?: number | undefined;
+  readonly resolution?: string | undefined;
+  readonly ratio?: string | undefined;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
 }

@@ -231,17 +231,8 @@ export function toContentFailure(status: string, message?: unknown): Report {
 /** The members that name the reason of a failure, and those that say other things of other work too. */
 const REASONS: readonly string[] = [
   ...['error', 'errors', 'failure', 'fail_reason', 'failReason', 'failure_reason', 'failureReason', 'fail_msg'],
-  ...[
-    'failMsg',
-    'fail_message',
-    'failure_message',
-    'error_message',
-    'errorMessage',
-    'error_msg',
-    'errorMsg',
-    'err_msg',
-  ],
-  ...['errMsg', 'error_detail', 'err_detail', 'last_error', 'task_status_msg', 'status_msg'],
+  ...['failMsg', 'fail_message', 'failure_message', 'error_message', 'errorMessage', 'error_msg', 'errorMsg'],
+  ...['err_msg', 'errMsg', 'error_detail', 'err_detail', 'last_error', 'task_status_msg', 'status_msg'],
 ];
 const SAYINGS: readonly string[] = [
   ...['message', 'msg', 'detail', 'details', 'reason', 'description', 'status_message', 'statusMessage', 'title'],
@@ -250,16 +241,7 @@ const CODES: readonly string[] = [
   ...['error_code', 'errorCode', 'err_code', 'errCode', 'fail_code', 'failCode', 'failure_code', 'failureCode'],
 ];
 /** The parts of an answer that can hold the failed work. */
-const PARTS: readonly string[] = [
-  'data',
-  'task',
-  'output',
-  'result',
-  'response',
-  'metadata',
-  'base_resp',
-  'task_result',
-];
+const PARTS = ['data', 'task', 'output', 'result', 'response', 'metadata', 'base_resp', 'task_result'];
 const NO_REASON = /^(?:ok|success|succeed|succeeded|successful|none|null|undefined|n\/a|\[object object\])?$/i;
 const REASON_DEPTH_MAX = 5;
 const REASONS_MAX = 8;
@@ -470,6 +452,33 @@ export const MODEL_ROW_SCHEMA: Json = {
     promptMax: { type: 'integer', minimum: 1 },
   },
 };
+
+/** Returns the JSON Schema of a `ModelRow` with further members. */
+export function extendRowSchema(members: Json, required?: readonly string[]): Json {
+  const properties = { ...readObject(MODEL_ROW_SCHEMA['properties']), ...members };
+  return { ...MODEL_ROW_SCHEMA, ...(required && { required }), properties };
+}
+
+/** Returns the JSON Schema of `options` of a channel: rows of further models, or other rows of known ones, by their ids. */
+export function buildModelOptions(row: Json, others: Json = {}): Json {
+  const models = { type: 'object', additionalProperties: row };
+  return { type: 'object', additionalProperties: false, properties: { models, ...others } };
+}
+
+/** Returns the rows of known models, with the rows of the `options` of a channel. */
+export function mergeModels<Row>(known: Readonly<Record<string, Row>>, options: Json): Readonly<Record<string, Row>> {
+  return { ...known, ...(options['models'] as Readonly<Record<string, Row>> | undefined) };
+}
+
+/** Returns the row of a model; undefined if there is no row of this id. */
+export function findModel<Row>(models: Readonly<Record<string, Row>>, id: string): Row | undefined {
+  return Object.hasOwn(models, id) ? models[id] : undefined;
+}
+
+/** Returns the list; undefined if it is empty. */
+export function toFilledList<T>(items: readonly T[]): readonly T[] | undefined {
+  return items.length === 0 ? undefined : items;
+}
 
 /** Returns the reason why a model cannot express an order; undefined if it can. Nothing is ever left out silently. */
 export function findUnfit(row: ModelRow, attempt: Attempt): string | undefined {

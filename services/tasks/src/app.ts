@@ -26,7 +26,7 @@ import { channelFactories, channelFactory } from './channels/adapter-channel.ts'
 import { ADAPTERS } from './channels/adapters/index.ts';
 import { newChannelRegistry } from './channels/channel-registry.ts';
 import type { ChannelRegistry, ChannelRegistryOptions } from './channels/channel-registry.ts';
-import type { OpenPool } from './channels/upstream-exchange.ts';
+import type { OpenPool } from './channels/upstream-http.ts';
 import { billingClient, callsClient, chargesClient } from './clients/billing.ts';
 import type { MediaBytes } from './clients/media-bytes.ts';
 import { mediaClient, webhookSender } from './clients/media.ts';
@@ -85,12 +85,12 @@ import { startQueue } from './workers/take-turns.ts';
 import type { QueueWorker } from './workers/take-turns.ts';
 import { startWatches } from './workers/watches.ts';
 import { startWebhooks } from './workers/deliver-webhooks.ts';
-import { prepareOwnAdapters } from './channels/own-adapters/prepare-own-adapters.ts';
+import { prepareOwnAdapters } from './channels/own-adapters/load-own-adapter.ts';
 
 export { testOwnAdapter } from './channels/own-adapters/test-own-adapter.ts';
 export { writeOwnAdapter } from './channels/own-adapters/write-own-adapter.ts';
 export { collect, httpMediaBytes } from './clients/media-bytes.ts';
-export type { OpenPool } from './channels/upstream-exchange.ts';
+export type { OpenPool } from './channels/upstream-http.ts';
 export type { MediaBytes } from './clients/media-bytes.ts';
 
 /**

@@ -1,6 +1,5 @@
 import type { JsonWebKey } from 'node:crypto';
 import type {
-  Adapter,
   Attempt,
   FindOutcome,
   Report as AdapterReport,
@@ -20,7 +19,7 @@ import type { ProbeVerdict } from '@reelgate/platform/limits/probe-suspects';
 import { ASKED_WAIT_MS_MAX, readAskedWaitMs, readRetryAfterMs } from '@reelgate/platform/limits/read-asked-wait';
 import { Secret } from '@reelgate/platform/secret';
 import type { Report } from '../domain/report.ts';
-import { KEYS_HOST, listHosts } from './adapter-hosts.ts';
+import { KEYS_HOST, listHosts } from './channel-adapter.ts';
 import { checkSignature, isEd25519Key } from './callback-signature.ts';
 import type { SignatureFacts } from './callback-signature.ts';
 import type { ChannelAdapter, ChannelCalls, EventualSteps } from './channel-adapter.ts';
@@ -37,11 +36,10 @@ import type {
 } from './channel.ts';
 import { listChoices, listFreeFields, readExtraFields } from './extra-fields.ts';
 import type { ExtraFault } from './extra-fields.ts';
-import { parseAnswer } from './parse-answer.ts';
-import type { OpenPool } from './upstream-exchange.ts';
+import { parseAnswer } from './answer-collector.ts';
+import type { OpenPool, UpstreamHttp, UpstreamResult } from './upstream-http.ts';
 import type { WholeAnswer } from './answer-collector.ts';
 import { upstreamHttp } from './upstream-http.ts';
-import type { UpstreamHttp, UpstreamResult } from './upstream-http.ts';
 
 /** The public keys of an upstream are read again after this time; if they could not be read, after the second one. */
 const KEYS_KEPT_MS = 3_600_000;
@@ -135,7 +133,7 @@ function newAdapterChannel(
     findSettlesAfterMs: find === undefined ? Infinity : (adapter.visibleAfterMs ?? Infinity),
     find: async (lost, signal) => {
       if (find === undefined) return { outcome: 'cannot know', why: 'the upstream cannot be asked' };
-      const found = await runSteps<FindOutcome>(connected, find(withExtra(adapter, lost)), signal);
+      const found = await runSteps<FindOutcome>(connected, find(toAttempt(adapter, lost)), signal);
       if ('lost' in found) return { outcome: 'cannot know', why: found.lost };
       return found.result.outcome === 'never arrived' && !isVisibleBy(connected, lost.endedAt)
         ? { outcome: 'cannot know', why: 'the upstream may not know the attempt yet' }
@@ -264,15 +262,11 @@ function readContent({ status, body }: WholeAnswer, submission: AdapterSubmissio
   return { outcome: 'refused', fault: 'content', error };
 }
 
-/** The attempt as the adapter gets it: with the checked values of the extra fields that it declares. */
-export function toAttempt(adapter: Pick<Adapter, 'extraFields'>, planned: PlannedAttempt): Attempt {
-  return withExtra(adapter, planned);
-}
-
-function withExtra<T extends { readonly extraJson?: string | undefined }>(
-  { extraFields = {} }: Pick<Adapter, 'extraFields'>,
+/** An attempt as the adapter gets it: with the checked values of the extra fields that it declares. */
+export function toAttempt<T extends { readonly extraJson?: string | undefined }>(
+  { extraFields = {} }: ChannelAdapter,
   { extraJson, ...rest }: T,
-): Omit<T, 'extraJson'> & Required<Pick<Attempt, 'extra'>> {
+) {
   return { ...rest, extra: readExtraFields(extraJson, extraFields).values };
 }
 

@@ -1,12 +1,5 @@
-import type { Clock } from '@reelgate/platform/clock';
-import type { ChannelAdapter } from './channel-adapter.ts';
-import { ENDPOINT_OF } from './channel.ts';
-import type { AskToWait, Channel, ChannelFactory, ChannelSettings } from './channel.ts';
-import type { Kind } from '../domain/order.ts';
-import { newFaultWitnesses } from './fault-witnesses.ts';
-import type { FaultWitnesses } from './fault-witnesses.ts';
-import { newRefusalsInRow } from '../domain/refusals-in-row.ts';
-import type { RefusalsInRow } from '../domain/refusals-in-row.ts';
+import { isRecent } from '@reelgate/platform/clock';
+import type { Clock, TimeSource } from '@reelgate/platform/clock';
 import { newAskedWaits, obeyWaits, obeyWaitsAtRate } from '@reelgate/platform/limits/asked-waits';
 import type { AskedWaits, CallKind } from '@reelgate/platform/limits/asked-waits';
 import { newCallerShares, shareAmongCallers } from '@reelgate/platform/limits/caller-shares';
@@ -16,6 +9,12 @@ import { newEvenRate } from '@reelgate/platform/limits/rate-limiter';
 import type { Rate } from '@reelgate/platform/limits/rate-limiter';
 import { divideLimits } from '@reelgate/platform/limits/shared-limits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
+import type { ChannelAdapter } from './channel-adapter.ts';
+import { ENDPOINT_OF } from './channel.ts';
+import type { AskToWait, Channel, ChannelFactory, ChannelSettings } from './channel.ts';
+import type { Kind } from '../domain/order.ts';
+import { newRefusalsInRow } from '../domain/refusals-in-row.ts';
+import type { RefusalsInRow } from '../domain/refusals-in-row.ts';
 
 /** The pause of a channel after a throttle without a time. */
 const THROTTLED = { minMs: 250, maxMs: 2000 };
@@ -182,4 +181,43 @@ function drawTryOrder(runtimes: readonly ChannelRuntime[], chance: () => number)
   }));
   drawn.sort((a, b) => b.runtime.channel.settings.priority - a.runtime.channel.settings.priority || b.lot - a.lot);
   return drawn.map(({ runtime }) => runtime);
+}
+
+/** An answer of a channel counts for this time. */
+const RECENT_MS = 10 * 60_000;
+
+/** The accounts that know how a channel answers orders. */
+interface FaultWitnesses {
+  /** The channel has taken an order of this account. */
+  accepted(accountId: string): void;
+  /**
+   * An order of this account met a fault of the channel. Returns whether the account is alone with it: no other account
+   * met one within ten minutes, and the channel took an order of another one. Its orders may then be the cause.
+   */
+  isAloneWithFault(accountId: string): boolean;
+}
+
+export function newFaultWitnesses(clock: TimeSource): FaultWitnesses {
+  const met = newLastAccounts(clock);
+  const served = newLastAccounts(clock);
+  return {
+    accepted: served.add,
+    isAloneWithFault: (accountId) => {
+      met.add(accountId);
+      return !met.hasOther(accountId) && served.hasOther(accountId);
+    },
+  };
+}
+
+/** The last two accounts and their times. Two are enough to know whether there is another one. */
+function newLastAccounts(clock: TimeSource) {
+  let times: readonly { readonly accountId: string; readonly at: number }[] = [];
+  return {
+    add: (accountId: string): void => {
+      const [other] = times.filter((one) => one.accountId !== accountId);
+      times = [{ accountId, at: clock.now() }, ...(other === undefined ? [] : [other])];
+    },
+    hasOther: (accountId: string): boolean =>
+      times.some((one) => one.accountId !== accountId && isRecent(clock, one.at, RECENT_MS)),
+  };
 }

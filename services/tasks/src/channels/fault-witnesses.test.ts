@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { newFaultWitnesses } from './fault-witnesses.ts';
+import { newFaultWitnesses } from './channel-registry.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -12,7 +12,7 @@ import {
   whole,
 } from '@reelgate/platform/config/settings';
 import type { EntryOf } from '@reelgate/platform/config/settings';
-import { KEYS_HOST, listHosts, signsWithSecret } from './adapter-hosts.ts';
+import { KEYS_HOST, listHosts, signsWithSecret } from './channel-adapter.ts';
 import { ADAPTERS } from './adapters/index.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 import type { ChannelSettings, Endpoint } from './channel.ts';

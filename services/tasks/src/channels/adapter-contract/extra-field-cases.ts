@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ExtraField } from '@reelgate/adapter-kit';
 import { toAttempt } from '../adapter-channel.ts';
-import { drawFrom, drawJson, pickOne } from './any-json.ts';
-import type { Draw } from './any-json.ts';
-import { assertHolds, assertSame } from './assertions.ts';
-import { pureCase, readContract } from './contract-bench.ts';
+import { drawFrom, drawJson, pickOne } from './any-answer-cases.ts';
+import type { Draw } from './any-answer-cases.ts';
+import { assertHolds, assertSame, pureCase, readContract } from './contract-bench.ts';
 import type { Contract } from './contract-bench.ts';
 import { readCases } from './contract-case.ts';
 import type { AdapterSubject, ContractCase, SubmitRequestCase } from './contract-case.ts';
@@ -16,60 +15,14 @@ const SEED = 19_700_101;
 const ADDRESS = 'http://169.254.169.254/latest';
 /** Field names under which an upstream may take a media file, a URL, a cost or one of our own fields. */
 const HOSTILE_NAMES: readonly string[] = [
-  'image',
-  'images',
-  'image_url',
-  'image_urls',
-  'first_frame',
-  'first_frame_url',
-  'first_frame_image',
-  'last_frame',
-  'last_frame_url',
-  'image_tail',
-  'input_reference',
-  'reference_images',
-  'reference_image_urls',
-  'subject_reference',
-  'promptImage',
-  'video',
-  'videos',
-  'video_url',
-  'audio',
-  'audio_url',
-  'file_id',
-  'files',
-  'media',
-  'content',
-  'references',
-  'metadata',
-  'extra',
-  'extra_body',
-  'parameters',
-  'input',
-  'callback_url',
-  'callback',
-  'webhook',
-  'webhook_url',
-  'notify_hook',
-  'n',
-  'quality',
-  'mode',
-  'fps',
-  'model',
-  'prompt',
-  'seconds',
-  'size',
-  'duration',
-  'resolution',
-  'ratio',
-  'source_task_id',
-  'action',
-  'user_id',
-  '__proto__',
-  'constructor',
-  'prototype',
-  'toString',
-  'hasOwnProperty',
+  ...['image', 'images', 'image_url', 'image_urls', 'first_frame', 'first_frame_url', 'first_frame_image'],
+  ...['last_frame', 'last_frame_url', 'image_tail', 'input_reference', 'reference_images'],
+  ...['reference_image_urls', 'subject_reference', 'promptImage', 'video', 'videos', 'video_url', 'audio'],
+  ...['audio_url', 'file_id', 'files', 'media', 'content', 'references', 'metadata', 'extra', 'extra_body'],
+  ...['parameters', 'input', 'callback_url', 'callback', 'webhook', 'webhook_url', 'notify_hook', 'n'],
+  ...['quality', 'mode', 'fps', 'model', 'prompt', 'seconds', 'size', 'duration', 'resolution', 'ratio'],
+  ...['source_task_id', 'action', 'user_id', '__proto__', 'constructor', 'prototype', 'toString'],
+  ...['hasOwnProperty'],
 ];
 const HOSTILE_VALUES: readonly (readonly [string, unknown])[] = [
   ['an address', ADDRESS],

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { assertSame } from './assertions.ts';
-import { NOWHERE, benchCase, newSignal } from './contract-bench.ts';
+import { assertSame, benchCase, newSignal, NOWHERE } from './contract-bench.ts';
 import type { Contract } from './contract-bench.ts';
 import { readCases } from './contract-case.ts';
 import type { CancelCase, ContractCase, ListCase, TestCase } from './contract-case.ts';

@@ -2,8 +2,16 @@ import assert from 'node:assert/strict';
 import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import type { PollResult } from '../channel.ts';
-import { assertHolds, assertSame, assertSameBut } from './assertions.ts';
-import { BROKEN_ANSWERS, NOWHERE, benchCase, newSignal, pureCase } from './contract-bench.ts';
+import {
+  assertHolds,
+  assertSame,
+  assertSameBut,
+  benchCase,
+  BROKEN_ANSWERS,
+  newSignal,
+  NOWHERE,
+  pureCase,
+} from './contract-bench.ts';
 import type { Bench, Contract } from './contract-bench.ts';
 import { listAnswers, readCases, takeFirst } from './contract-case.ts';
 import type { ContractCase, FindCase, Phase, PollCase, PollManyCase } from './contract-case.ts';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { assertHolds, assertSameBut } from './assertions.ts';
-import { BROKEN_ANSWERS, NOWHERE, benchCase, newSignal } from './contract-bench.ts';
+import { assertHolds, assertSameBut, benchCase, BROKEN_ANSWERS, newSignal, NOWHERE } from './contract-bench.ts';
 import type { Contract } from './contract-bench.ts';
 import { readCases } from './contract-case.ts';
 import type { ContractCase, SubmitAnswerCase, SubmitRequestCase } from './contract-case.ts';

@@ -1,16 +1,32 @@
-import type { Adapter, Attempt, AttemptItem, MediaKind, Submission, UpstreamAnswer } from '@reelgate/adapter-kit';
+import type {
+  Adapter,
+  Attempt,
+  AttemptItem,
+  Json,
+  Kind,
+  ListedWork,
+  MediaKind,
+  PollResult,
+  Report,
+  Submission,
+  UpstreamAnswer,
+} from '@reelgate/adapter-kit';
 import {
   listPages,
+  readCount,
   readId,
   readObject,
+  readReport,
+  readSecondsAsMs,
   readText,
+  toFailure,
   toFields,
   toNothingFound,
   toSubmission,
+  withEndTime,
 } from '@reelgate/adapter-kit/kit';
-import type { PollResult } from '@reelgate/adapter-kit';
-import { ALPHA_ERRORS, readBusinessError } from './alpha-v2.errors.ts';
-import { toListedWork, toReport } from './alpha-v2.report.ts';
+import type { ApiError, ErrorTable, Reports } from '@reelgate/adapter-kit/kit';
+import { readUsage } from '@reelgate/adapter-kit/v2-usage';
 
 const TYPE_OF: Readonly<Record<MediaKind, string>> = { image: 'image_url', video: 'video_url', audio: 'audio_url' };
 
@@ -22,6 +38,53 @@ const PATHS = {
 const QUERY = '/v2/query/video_generation';
 /** The page size of the vendor's example. The vendor does not document a maximum. */
 const LIST_PAGE = 20;
+
+/** The vendor's error numbers by the fault that they mean (vendor contract §7.2). */
+const ALPHA_ERRORS: ErrorTable = {
+  codes: {
+    1000: 'channel',
+    1001: 'channel',
+    1024: 'channel',
+    1033: 'channel',
+    1002: 'throttle',
+    1039: 'throttle',
+    1041: 'throttle',
+    2045: 'throttle',
+    1004: 'credential',
+    2049: 'credential',
+    1008: 'credential',
+    2056: 'credential',
+    1028: 'credential',
+    1030: 'credential',
+    2061: 'credential',
+    1026: 'content',
+    1027: 'content',
+    1042: 'order',
+    2013: 'order',
+  },
+  statuses: { 400: 'order', 413: 'order', 422: 'content', 429: 'throttle' },
+  otherwise: 'channel',
+};
+
+const NUMBER_AT_END = /\((\d{3,6})\)\s*$/;
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  generation: 'generation',
+  regeneration: 'regeneration',
+  h3_context_ir: 'context_ir',
+};
+
+/** The status words of the vendor, of older revisions of its documents, and of this service. */
+const REPORTS: Reports = {
+  queued: (_task, status) => ({ phase: 'queued', status }),
+  running: toRunningReport,
+  in_progress: toRunningReport,
+  succeeded: toSuccessReport,
+  completed: toSuccessReport,
+  failed: (task, status) => toFailureReport(task, status, 'failed'),
+  cancelled: (task, status) => toFailureReport(task, status, 'cancelled'),
+  expired: (task, status) => toFailureReport(task, status, 'expired'),
+};
 
 /** The vendor's V2 API (vendor contract §2–§8), read as tolerantly as its §7.3 asks for. */
 export const alphaV2: Adapter = {
@@ -117,4 +180,63 @@ function toContentItem(item: AttemptItem): object {
   if ('text' in item) return { type: 'text', text: item.text };
   const type = TYPE_OF[item.media];
   return toFields({ type, [type]: { url: item.url }, role: item.role });
+}
+
+/**
+ * The error of an answer of any status, in the V2 envelope or as `base_resp`. Error bodies of other shapes count as the
+ * vendor's only below status 500: from 500 on they can come from a proxy that has passed the request on.
+ */
+function readBusinessError(status: number, body: unknown): ApiError | undefined {
+  const base = readObject(readObject(body)['base_resp']);
+  const said = base['status_code'] ?? 0;
+  const baseCode = typeof said === 'object' ? Number.NaN : Number(said);
+  if (baseCode !== 0)
+    return { code: String(baseCode), message: `${readText(base['status_msg']) ?? 'refused'} (${baseCode})` };
+  const error = readObject(readObject(body)['error']);
+  if ((status < 400 || status >= 500) && readObject(body)['type'] !== 'error') return undefined;
+  if (typeof error['message'] !== 'string') return undefined;
+  return { code: NUMBER_AT_END.exec(error['message'])?.[1], message: error['message'] };
+}
+
+/** Converts a task object of the vendor into a report. A task is not updated after its end. */
+function toReport(task: Json): Report {
+  return withEndTime(readReport(REPORTS, task, String(task['status'])), readSecondsAsMs(task['updated_at']));
+}
+
+function toRunningReport(task: Json, status: string): Report {
+  const progress = Number(task['progress']);
+  return {
+    phase: 'running',
+    status,
+    progress: Number.isInteger(progress) && progress >= 0 && progress < 100 ? progress : undefined,
+  };
+}
+
+function toSuccessReport(task: Json, status: string): Report {
+  const content = readObject(task['content']);
+  return {
+    phase: 'succeeded',
+    status,
+    url: readText(content['url']),
+    prompt: readText(content['prompt']),
+    usage: readUsage(readObject(task['usage'])),
+  };
+}
+
+function toFailureReport(task: Json, status: string, word: string): Report {
+  const error = readObject(task['error']);
+  return toFailure(status, word === 'failed' ? (readId(error['code']) ?? word) : word, error['message']);
+}
+
+function toListedWork(item: unknown): ListedWork {
+  const task = readObject(item);
+  return {
+    upstreamId: readId(task['id']) ?? '',
+    kind: KINDS[String(task['task_type'])],
+    model: readText(task['model']) ?? '',
+    duration: readCount(task['duration']),
+    resolution: readText(task['resolution']),
+    ratio: readText(task['ratio']),
+    createdAt: (readCount(task['created_at']) ?? 0) * 1000,
+  };
 }

@@ -2,16 +2,35 @@ import type {
   Adapter,
   Attempt,
   AttemptItem,
+  FindOutcome,
+  Json,
+  ListedWork,
+  LostAttempt,
   MediaKind,
   PollResult,
+  Report,
   Steps,
   UpstreamAnswer,
+  Usage,
 } from '@reelgate/adapter-kit';
-import { isSuccess, readId, readObject, toFields, toNothingFound, toSubmission } from '@reelgate/adapter-kit/kit';
-import { ARK_ERRORS, readError } from './ark.errors.ts';
-import { ARK_EXTRA, findArkUnfit, listArkExtra, toExtraBody, toRatio } from './ark.extra.ts';
-import { findByMark, listWork } from './ark.find.ts';
-import { toReport } from './ark.report.ts';
+import {
+  isSuccess,
+  listPages,
+  readCount,
+  readId,
+  readObject,
+  readReport,
+  readSecondsAsMs,
+  readText,
+  toFailure,
+  toFields,
+  toNothingFound,
+  toSubmission,
+  toUsage,
+  withEndTime,
+} from '@reelgate/adapter-kit/kit';
+import type { ApiError, ErrorTable, Reports } from '@reelgate/adapter-kit/kit';
+import { ARK_EXTRA, findArkUnfit, isMarked, listArkExtra, toExtraBody, toMark, toRatio } from './ark.extra.ts';
 
 const TYPE_OF: Readonly<Record<MediaKind, string>> = { image: 'image_url', video: 'video_url', audio: 'audio_url' };
 /** This upstream reads `--dur 12` in a prompt as a command, and would render a longer video than the charged one. */
@@ -21,6 +40,48 @@ const DASH = '—';
 const TASKS = '/api/v3/contents/generations/tasks';
 /** The reference does not say how soon the list shows work. */
 const VISIBLE_AFTER_MS = 120_000;
+
+/**
+ * Codes end in details or a parameter name, so each class matches a part of the code. Whether an error from status 500
+ * on comes before acceptance is not documented.
+ */
+const ARK_ERRORS: ErrorTable = {
+  patterns: [
+    [/SensitiveContentDetected|RiskDetection$/, 'content'],
+    [/^(AuthenticationError|AccountOverdueError|AccessDenied)/, 'credential'],
+    [/^(InvalidEndpoint|ContentSecurityDetectionError)/, 'channel'],
+    [/^(InvalidParameter|MissingParameter)/, 'order'],
+    [/^(Quota|RateLimit|ModelAccountRpm|ServerOverloaded)/, 'throttle'],
+  ],
+  statuses: { 503: 'unknown', 501: 'unknown' },
+};
+
+const REPORTS: Reports = {
+  queued: (_task, status) => ({ phase: 'queued', status }),
+  running: (_task, status) => ({ phase: 'running', status }),
+  // The words of gateways that keep the form of this API, as new-api reads them (relay/channel/task/doubao).
+  pending: (_task, status) => ({ phase: 'queued', status }),
+  processing: (_task, status) => ({ phase: 'running', status }),
+  succeeded: (task, status) => ({
+    phase: 'succeeded',
+    status,
+    url: readText(readObject(task['content'])['video_url']),
+    lastFrameUrl: readText(readObject(task['content'])['last_frame_url']),
+    usage: readUsage(task),
+  }),
+  failed: toFailureReport,
+  cancelled: toFailureReport,
+  expired: toFailureReport,
+};
+
+const LIST_PAGE = 100;
+
+/** The upstream dates its work in whole seconds, by its own clock. */
+const SLACK_MS = 60_000;
+
+interface MarkedWork extends ListedWork {
+  readonly mark: number | undefined;
+}
 
 /**
  * The video generation of Volcengine Ark and BytePlus ModelArk (the Seedance models). Sources: the official Python SDK
@@ -111,4 +172,81 @@ function toContentItem(item: AttemptItem): object {
   if ('text' in item) return { type: 'text', text: item.text.replaceAll(COMMAND, DASH) };
   const type = TYPE_OF[item.media];
   return toFields({ type, [type]: { url: item.url }, role: item.role });
+}
+
+function readError(body: unknown): ApiError | undefined {
+  const error = readObject(readObject(body)['error']);
+  const message = readText(error['message']);
+  return message === undefined ? undefined : { code: readText(error['code']), message };
+}
+
+function toReport(task: Json): Report {
+  return withEndTime(readReport(REPORTS, task, String(task['status'])), readSecondsAsMs(task['updated_at']));
+}
+
+function toFailureReport(task: Json, status: string): Report {
+  const error = readObject(task['error']);
+  return toFailure(status, readText(error['code']), error['message']);
+}
+
+/**
+ * The tokens that the API counts and the length of the video. The API bills no sum of seconds, so there is no total.
+ */
+function readUsage(task: Json): Usage | undefined {
+  const usage = readObject(task['usage']);
+  return toUsage({
+    totalTokens: readCount(usage['total_tokens']),
+    completionTokens: readCount(usage['completion_tokens']),
+    outputSeconds: readCount(task['duration']),
+  });
+}
+
+function toListedWork(item: unknown): ListedWork {
+  const task = readObject(item);
+  return {
+    upstreamId: readId(task['id']) ?? '',
+    kind: 'generation',
+    model: readText(task['model']) ?? '',
+    duration: readCount(task['duration']),
+    resolution: readText(task['resolution']),
+    ratio: readText(task['ratio']),
+    createdAt: (readCount(task['created_at']) ?? 0) * 1000,
+  };
+}
+
+function* listWork(path: string, since: number): Steps<readonly MarkedWork[] | undefined> {
+  return yield* listPages<MarkedWork>(since, {
+    build: ({ number }) => ({ method: 'GET', path: `${path}?page_num=${number}&page_size=${LIST_PAGE}` }),
+    read: ({ items, total }) => ({ items, total }),
+    toWork: (item) => ({ ...toListedWork(item), mark: readCount(readObject(item)['execution_expires_after']) }),
+    isLast: isSortedPast,
+  });
+}
+
+/**
+ * Searches the list for the mark of an attempt. An attempt that no work of its time has is said to have never arrived only
+ * if the list shows the marks of all of them.
+ */
+function* findByMark(path: string, { key, extra, startedAt, endedAt }: LostAttempt): Steps<FindOutcome> {
+  if (!isMarked(extra)) return { outcome: 'cannot know', why: 'the client chose when the work expires' };
+  const works = yield* listWork(path, startedAt - SLACK_MS);
+  if (works === undefined) return { outcome: 'cannot know', why: 'the list cannot be read' };
+  const ofTheTime = works.filter(({ createdAt }) => createdAt <= endedAt + SLACK_MS);
+  const [found, second] = ofTheTime.filter(({ mark }) => mark === toMark(key));
+  if (second !== undefined) return { outcome: 'cannot know', why: 'more than one work has the mark of the attempt' };
+  if (found !== undefined) return { outcome: 'accepted', upstreamId: found.upstreamId };
+  return ofTheTime.every(({ mark }) => mark !== undefined)
+    ? { outcome: 'never arrived' }
+    : { outcome: 'cannot know', why: 'the list does not show when work expires' };
+}
+
+/**
+ * The reference does not say how the list is sorted. It is read to its end, unless a page shows that older work
+ * follows.
+ */
+function isSortedPast(page: readonly ListedWork[], since: number): boolean {
+  return (
+    page.every(({ createdAt }, index) => createdAt <= (page[index - 1]?.createdAt ?? Infinity)) &&
+    (page.at(-1)?.createdAt ?? since) < since
+  );
 }

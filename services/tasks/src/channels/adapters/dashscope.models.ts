@@ -1,5 +1,12 @@
-import type { Attempt, Json } from '@reelgate/adapter-kit';
-import { findUnfit, MODEL_ROW_SCHEMA, parseDataUrl, readObject, sortMedia } from '@reelgate/adapter-kit/kit';
+import type { Attempt } from '@reelgate/adapter-kit';
+import {
+  buildModelOptions,
+  extendRowSchema,
+  findModel,
+  findUnfit,
+  parseDataUrl,
+  sortMedia,
+} from '@reelgate/adapter-kit/kit';
 import type { ModelRow } from '@reelgate/adapter-kit/kit';
 
 /** A model of DashScope. Its id names its input: text, an image, references. */
@@ -107,25 +114,18 @@ export const DASHSCOPE_MODELS: Readonly<Record<string, DashscopeModel>> = {
   ...listHappyHorse('1.1', ALL),
 };
 
-const DASHSCOPE_ROW_SCHEMA: Json = {
-  ...MODEL_ROW_SCHEMA,
-  required: ['size'],
-  properties: {
-    ...readObject(MODEL_ROW_SCHEMA['properties']),
-    size: { enum: ['pixels', 'resolution', 'resolution and ratio'] },
-    media: { enum: ['img_url', 'reference_urls', 'media'] },
-    needsReference: { type: 'boolean' },
-    references: { type: 'integer', minimum: 0 },
-    extra: { type: 'array', items: { enum: ['seed', 'prompt_extend', 'negative_prompt'] } },
-  },
-};
-
-/** `options` of a channel: rows of further models, or other rows of these, by their ids. */
-export const DASHSCOPE_OPTIONS: Json = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { models: { type: 'object', additionalProperties: DASHSCOPE_ROW_SCHEMA } },
-};
+export const DASHSCOPE_OPTIONS = buildModelOptions(
+  extendRowSchema(
+    {
+      size: { enum: ['pixels', 'resolution', 'resolution and ratio'] },
+      media: { enum: ['img_url', 'reference_urls', 'media'] },
+      needsReference: { type: 'boolean' },
+      references: { type: 'integer', minimum: 0 },
+      extra: { type: 'array', items: { enum: ['seed', 'prompt_extend', 'negative_prompt'] } },
+    },
+    ['size'],
+  ),
+);
 
 const SNAPSHOT = /-\d{4}-\d\d-\d\d$/;
 
@@ -134,9 +134,7 @@ export function findDashscopeModel(
   models: Readonly<Record<string, DashscopeModel>>,
   id: string,
 ): DashscopeModel | undefined {
-  if (Object.hasOwn(models, id)) return models[id];
-  const base = id.replace(SNAPSHOT, '');
-  return Object.hasOwn(models, base) ? models[base] : undefined;
+  return findModel(models, id) ?? findModel(models, id.replace(SNAPSHOT, ''));
 }
 
 /** Returns the reason why a model cannot express an order; undefined if it can. */

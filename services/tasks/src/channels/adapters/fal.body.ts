@@ -1,7 +1,6 @@
 import type { Attempt, ExtraQuestion, Json, UpstreamRequest } from '@reelgate/adapter-kit';
-import { findUnfit, joinTexts, sortMedia } from '@reelgate/adapter-kit/kit';
+import { findUnfit, hashKey, joinTexts, sortMedia, toFilledList } from '@reelgate/adapter-kit/kit';
 import type { OrderMedia } from '@reelgate/adapter-kit/kit';
-import { toSeed } from './fal.find.ts';
 import { PARTS, readApp } from './fal.models.ts';
 import type { FalEndpoint, FalModel, FalPart } from './fal.models.ts';
 
@@ -58,9 +57,9 @@ function toInput(endpoint: FalEndpoint, attempt: Attempt, parts: Parts): Json {
   const set = (name: string | undefined, value: unknown): void => {
     if (name !== undefined && value !== undefined) input[name] = value;
   };
-  // A seed that the client did not choose is one by which the work can be found.
+  // No seed at all is a random one at the upstream, so any seed does: this one finds the work.
   for (const name of extra) {
-    const value = attempt.extra?.[name] ?? (name === 'seed' ? toSeed(attempt.key) : undefined);
+    const value = attempt.extra?.[name] ?? (name === 'seed' ? hashKey(attempt.key) : undefined);
     set(name === SOUND ? soundField : name, value);
   }
   for (const part of PARTS) set(fields[part], parts[part]);
@@ -96,9 +95,9 @@ function toParts(endpoint: FalEndpoint, { duration, resolution, ratio }: Attempt
     ratio: fields.ratio === undefined ? undefined : ratio === 'adaptive' ? adaptive : ratio,
     first: media.first,
     last: media.last,
-    images: toList(media.images),
-    videos: toList(media.videos),
-    audios: toList(media.audios),
+    images: toFilledList(media.images),
+    videos: toFilledList(media.videos),
+    audios: toFilledList(media.audios),
   };
 }
 
@@ -107,10 +106,6 @@ const DURATION_TEXTS: Readonly<Record<NonNullable<FalEndpoint['durationAs']>, (s
   text: String,
   'text with s': (seconds) => `${seconds}s`,
 };
-
-function toList(urls: readonly string[]): readonly string[] | undefined {
-  return urls.length === 0 ? undefined : urls;
-}
 
 /** A row of an operator can allow media and name no field for them. */
 function findNameless({ fields }: FalEndpoint, parts: Parts): string | undefined {

@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import fc from 'fast-check';
 import { systemClock } from '@reelgate/platform/clock';
 import { Secret } from '@reelgate/platform/secret';
+import { hashKey } from '@reelgate/adapter-kit/kit';
 import { anAttempt } from '../../../testing/an-attempt.ts';
 import { channelSettings } from '../../../testing/channel-settings.ts';
 import { FAL_KEY, FAL_VIDEO, openFakeFal, REFUSED_WORD } from '../../../testing/upstreams/fal.ts';
 import type { FakeFal } from '../../../testing/upstreams/fal.ts';
 import { channelFactory } from '../adapter-channel.ts';
 import type { AttemptItem, Channel, ChannelSettings, PlannedAttempt } from '../channel.ts';
-import { toSeed } from './fal.find.ts';
 import { fal } from './fal.ts';
 
 const signal = new AbortController().signal;
@@ -188,7 +188,7 @@ describe('the adapter at the fake', () => {
     expect(found).toMatchObject({ outcome: 'accepted' });
     const { upstreamId } = found as { upstreamId: string };
     expect(await channel.poll(upstreamId, signal)).toMatchObject({ report: { phase: 'queued' } });
-    expect(fake.orders.at(-2)?.input['seed']).toBe(toSeed('task_9-1'));
+    expect(fake.orders.at(-2)?.input['seed']).toBe(hashKey('task_9-1'));
     expect(await channel.find({ key: 'task_7-1', ...since }, signal)).toMatchObject({ outcome: 'cannot know' });
   });
 
@@ -225,9 +225,9 @@ describe('the adapter at the fake', () => {
 test('each key has one seed, which every model takes', () => {
   fc.assert(
     fc.property(fc.string(), (key) => {
-      expect(toSeed(key)).toBe(toSeed(key));
-      expect(toSeed(key)).toBeGreaterThanOrEqual(0);
-      expect(toSeed(key)).toBeLessThan(2 ** 31);
+      expect(hashKey(key)).toBe(hashKey(key));
+      expect(hashKey(key)).toBeGreaterThanOrEqual(0);
+      expect(hashKey(key)).toBeLessThan(2 ** 31);
     }),
   );
 });

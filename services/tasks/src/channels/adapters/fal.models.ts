@@ -1,5 +1,5 @@
 import type { ExtraFields, Json } from '@reelgate/adapter-kit';
-import { MODEL_ROW_SCHEMA } from '@reelgate/adapter-kit/kit';
+import { buildModelOptions, extendRowSchema } from '@reelgate/adapter-kit/kit';
 import type { ModelRow } from '@reelgate/adapter-kit/kit';
 
 /** A part of an order that a model takes in a field of its own name. */
@@ -65,11 +65,8 @@ const toObjectSchema = (names: readonly string[], schema: Json): Json => ({
   properties: Object.fromEntries(names.map((name) => [name, schema])),
 });
 
-const ENDPOINT_SCHEMA: Json = {
-  ...MODEL_ROW_SCHEMA,
-  required: ['path', 'fields'],
-  properties: {
-    ...(MODEL_ROW_SCHEMA['properties'] as Json),
+const ENDPOINT_SCHEMA = extendRowSchema(
+  {
     path: { type: 'string', pattern: String.raw`^(/[\w.-]+)*$` },
     fields: toObjectSchema(PARTS, TEXT),
     durationAs: { enum: ['number', 'text', 'text with s'] },
@@ -78,11 +75,11 @@ const ENDPOINT_SCHEMA: Json = {
     extra: { type: 'array', items: { enum: Object.keys(FAL_EXTRA) } },
     fixed: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
   },
-};
+  ['path', 'fields'],
+);
 
-/** The JSON Schema of a `FalModel`. */
-export const FAL_MODEL_SCHEMA: Json = {
+export const FAL_OPTIONS = buildModelOptions({
   type: 'object',
   additionalProperties: false,
   properties: { base: TEXT, ...Object.fromEntries(USES.map((use) => [use, ENDPOINT_SCHEMA])) },
-};
+});

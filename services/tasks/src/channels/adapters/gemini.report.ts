@@ -1,9 +1,11 @@
 import type { Json, Report, Usage } from '@reelgate/adapter-kit';
 import {
+  classifyError,
   findError,
   hasText,
   NO_RESULT,
   readCount,
+  readId,
   readIsoTime,
   readList,
   readObject,
@@ -15,8 +17,8 @@ import {
   toUsage,
   withEndTime,
 } from '@reelgate/adapter-kit/kit';
-import type { Reports } from '@reelgate/adapter-kit/kit';
-import { toErrorFailure } from './gemini.errors.ts';
+import type { ApiError, ErrorTable, Reports } from '@reelgate/adapter-kit/kit';
+import { readContentRefusal } from '@reelgate/platform/content-refusal';
 
 const toFailureReport = (work: Json, status: string): Report =>
   toErrorFailure(status, work['error'] ?? readList(work['errors'])[0]);
@@ -31,6 +33,26 @@ const REPORTS: Reports = {
   budget_exceeded: toFailureReport,
   requires_action: toFailureReport,
   requires_continuation: toFailureReport,
+};
+
+const PROHIBITED = 'PROHIBITED_CONTENT';
+const WRONG_ARGUMENT = 400;
+
+/**
+ * The codes of the Interactions API, and the status words and reasons of Google's other errors. A missing precondition
+ * is a missing payment or country. Nothing says that an error from 500 on comes before acceptance.
+ */
+export const GEMINI_ERRORS: ErrorTable = {
+  codes: {
+    API_KEY_INVALID: 'credential',
+    FAILED_PRECONDITION: 'credential',
+    failed_precondition: 'credential',
+  },
+  patterns: [
+    [/^(IMAGE_)?(SAFETY|PROHIBITED_CONTENT|BLOCKLIST|SPII)$/i, 'content'],
+    [/\bblocked\b.*\b(safety|polic(y|ies))\b/i, 'content', 'message'],
+  ],
+  statuses: { 416: 'order', 501: 'unknown', 503: 'unknown' },
 };
 
 /** Converts an interaction into a report. `path` is the path of the poll. */
@@ -180,4 +202,38 @@ function readFilterReason(part: Json): string | undefined {
 /** A member, as the API and as some gateways spell it. */
 function readMember(part: Json, name: string, otherName: string): unknown {
   return part[name] ?? part[otherName];
+}
+
+/** The error of a body. The front end of Google puts it into a list. */
+export function readError(body: unknown): ApiError | undefined {
+  return toApiError(readObject(readList(body)[0] ?? body)['error']);
+}
+
+/** The reason in the details says more than the status word, and that more than a code that may be a number. */
+function toApiError(value: unknown): ApiError | undefined {
+  const error = readObject(value);
+  const message = readText(error['message']);
+  if (message === undefined) return undefined;
+  const reason = readList(error['details']).map((detail) => readText(readObject(detail)['reason']))[0];
+  return { code: reason ?? readText(error['status']) ?? readId(error['code']), message };
+}
+
+/** The refusal of a prompt in an answer that is no error. */
+export function readBlock(body: unknown): ApiError | undefined {
+  const { blockReason, blockReasonMessage } = readObject(readObject(body)['promptFeedback']);
+  const reason = readText(blockReason);
+  return reason === undefined
+    ? undefined
+    : { code: PROHIBITED, message: readText(blockReasonMessage) ?? `the prompt was blocked: ${reason}` };
+}
+
+/** The failure that the error of ended work reports. The sentences of a filter come with the code of a wrong argument. */
+function toErrorFailure(status: string, value: unknown): Report {
+  const error = toApiError(value);
+  const isOfContent =
+    error !== undefined &&
+    (classifyError(GEMINI_ERRORS, 200, error) === 'content' ||
+      readContentRefusal(WRONG_ARGUMENT, { error }) !== undefined);
+  if (isOfContent) return toContentFailure(status, error.message);
+  return toFailure(status, error?.code ?? readId(readObject(value)['code']), error?.message);
 }

@@ -1,5 +1,12 @@
-import type { Attempt, ExtraFields, Json } from '@reelgate/adapter-kit';
-import { findUnfit, listMedia, MODEL_ROW_SCHEMA, readObject, sortMedia } from '@reelgate/adapter-kit/kit';
+import type { Attempt, ExtraFields } from '@reelgate/adapter-kit';
+import {
+  buildModelOptions,
+  extendRowSchema,
+  findUnfit,
+  listMedia,
+  MODEL_ROW_SCHEMA,
+  sortMedia,
+} from '@reelgate/adapter-kit/kit';
 import type { ModelRow } from '@reelgate/adapter-kit/kit';
 
 /** A model of Kling. The rows of the cases replace members where an order is one. */
@@ -79,24 +86,17 @@ export const KLING_MODELS: Readonly<Record<string, KlingModel>> = {
   'kling-2.5-turbo': TWO,
 };
 
-const KLING_ROW_SCHEMA: Json = {
-  ...MODEL_ROW_SCHEMA,
-  required: ['route'],
-  properties: {
-    ...readObject(MODEL_ROW_SCHEMA['properties']),
-    route: { enum: ['frames', 'omni'] },
-    sound: { type: 'boolean' },
-    multiShot: { type: 'boolean' },
-    ...Object.fromEntries(CASES.map((name) => [name, MODEL_ROW_SCHEMA])),
-  },
-};
-
-/** `options` of a channel: rows of further models, or other rows of these, by their ids. */
-export const KLING_OPTIONS: Json = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { models: { type: 'object', additionalProperties: KLING_ROW_SCHEMA } },
-};
+export const KLING_OPTIONS = buildModelOptions(
+  extendRowSchema(
+    {
+      route: { enum: ['frames', 'omni'] },
+      sound: { type: 'boolean' },
+      multiShot: { type: 'boolean' },
+      ...Object.fromEntries(CASES.map((name) => [name, MODEL_ROW_SCHEMA])),
+    },
+    ['route'],
+  ),
+);
 
 /** Returns the reason why a model cannot express an order; undefined if it can. */
 export function findKlingUnfit(model: KlingModel, attempt: Attempt): string | undefined {

@@ -4,24 +4,33 @@ import type {
   FindOutcome,
   Json,
   PollResult,
+  Report,
   UpstreamAnswer,
   UpstreamRequest,
 } from '@reelgate/adapter-kit';
 import {
+  CONTENT_REJECTED,
+  findModel,
   joinTexts,
+  mergeModels,
   parseDataUrl,
+  readCount,
   readId,
   readList,
   readObject,
+  readReport,
   readText,
   sortMedia,
+  toFailure,
+  toMicroUsd,
   toNothingFound,
   toSubmission,
+  toUsage,
+  withEndTime,
 } from '@reelgate/adapter-kit/kit';
-import type { ApiError, ErrorTable, OrderMedia } from '@reelgate/adapter-kit/kit';
+import type { ApiError, ErrorTable, OrderMedia, Reports } from '@reelgate/adapter-kit/kit';
 import { findKlingUnfit, KLING_EXTRA, KLING_MODELS, KLING_OPTIONS } from './kling.models.ts';
 import type { KlingModel } from './kling.models.ts';
-import { toReport } from './kling.report.ts';
 
 /** The code of an answer says more than its status: an account in arrears is answered with 429, for example. */
 const ERRORS: ErrorTable = {
@@ -59,6 +68,21 @@ const POLL_MANY_MAX = 20;
 const UNKNOWN_ID = '0';
 const VISIBLE_AFTER_MS = 120_000;
 
+/** The words of the reference for a failure of the content. A failure has a free text and no code. */
+const RISK_CONTROL = /risk control/i;
+
+const REPORTS: Reports = {
+  submitted: (_task, status) => ({ phase: 'queued', status }),
+  processing: (_task, status) => ({ phase: 'running', status }),
+  succeeded: toSuccessReport,
+  // The word of the old API, which gateways keep.
+  succeed: toSuccessReport,
+  failed: (task, status) => {
+    const isOfContent = RISK_CONTROL.test(readText(task['message']) ?? '');
+    return toFailure(status, isOfContent ? CONTENT_REJECTED.code : undefined, task['message']);
+  },
+};
+
 /**
  * The new API of Kling, which has the model in the path and needs an API key (not the old `/v1/videos/…` with its
  * tokens). Sources: kling.ai/document-api (api/video/3-0-omni, 3-0-turbo, o1, 2-6 and 2-5-turbo for bodies and answers;
@@ -82,10 +106,9 @@ export const kling: Adapter = {
   extraFields: KLING_EXTRA,
   options: KLING_OPTIONS,
   openCalls: ({ options }) => {
-    const models = { ...KLING_MODELS, ...readObject(options['models']) } as Readonly<Record<string, KlingModel>>;
+    const models = mergeModels(KLING_MODELS, options);
     return {
-      listExtra: ({ model }) =>
-        Object.hasOwn(models, model) && models[model]?.sound === true ? Object.keys(KLING_EXTRA) : [],
+      listExtra: ({ model }) => (findModel(models, model)?.sound === true ? Object.keys(KLING_EXTRA) : []),
       buildSubmit: (attempt) => buildSubmit(models, attempt),
       readSubmit: (answer) =>
         toSubmission(answer, {
@@ -172,7 +195,7 @@ function buildSubmit(
   attempt: Attempt,
 ): UpstreamRequest | { readonly unfit: string } {
   const { key, model: id, content, callbackUrl } = attempt;
-  const model = Object.hasOwn(models, id) ? models[id] : undefined;
+  const model = findModel(models, id);
   if (model === undefined) return { unfit: `the model ${id} is unknown to this adapter` };
   const media = sortMedia(content);
   const unfit =
@@ -230,4 +253,37 @@ function toMediaItems({ first, last, images, videos }: OrderMedia): readonly obj
 /** The API takes an image inside the request as bare Base64. */
 function toImage(url: string): string {
   return parseDataUrl(url)?.base64 ?? url;
+}
+
+function toSuccessReport(task: Json, status: string): Report {
+  const video = readList(task['outputs'])
+    .map(readObject)
+    .find(({ type }) => type === 'video');
+  return {
+    phase: 'succeeded',
+    status,
+    url: readText(video?.['url']),
+    usage: toUsage({ outputSeconds: readWholeSeconds(video?.['duration']) }),
+    costMicroUsd: readCost(task['billing']),
+  };
+}
+
+/** The report of a task. Its last change is its end if it has ended. */
+function toReport(task: Json, status: string): Report {
+  return withEndTime(readReport(REPORTS, task, status), readCount(task['update_time']));
+}
+
+/** The API writes seconds as a text. */
+function readWholeSeconds(text: unknown): number | undefined {
+  return readCount(typeof text === 'string' && /^\d{1,6}(\.0+)?$/.test(text) ? Number(text) : text);
+}
+
+/** A charge is in units of a resource pack, which have no price here, or in cash of one of two currencies. */
+function readCost(billing: unknown): number | undefined {
+  const amounts = readList(billing)
+    .map(readObject)
+    .map(({ currency, amount }) => (currency === 'USD' ? toMicroUsd(amount) : undefined));
+  return amounts.length === 0
+    ? undefined
+    : amounts.reduce((sum, one) => (sum === undefined || one === undefined ? undefined : sum + one), 0);
 }

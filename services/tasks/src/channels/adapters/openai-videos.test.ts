@@ -10,7 +10,7 @@ import type { ScriptedAnswer, ScriptedUpstream } from '../adapter-contract/scrip
 import { channelFactory } from '../adapter-channel.ts';
 import type { AttemptItem, Channel, ChannelSettings, PlannedAttempt } from '../channel.ts';
 import { openaiVideos } from './openai-videos.ts';
-import { findFrame, formatSize } from './openai-videos.size.ts';
+import { findFrame, formatSize } from './openai-videos.report.ts';
 
 /** Longer than any test runs. */
 const LONG_MS = 600_000;

@@ -10,7 +10,11 @@ import type {
   UpstreamRequest,
 } from '@reelgate/adapter-kit';
 import {
+  buildModelOptions,
+  findModel,
+  findUnfit,
   listMedia,
+  MODEL_ROW_SCHEMA,
   readId,
   readList,
   readObject,
@@ -19,15 +23,13 @@ import {
   toContentFailure,
   toFailure,
   toFields,
+  toFilledList,
   toMicroUsd,
   toNothingFound,
   toPrompt,
   toSubmission,
 } from '@reelgate/adapter-kit/kit';
-import type { Reports } from '@reelgate/adapter-kit/kit';
-import { CONTENT_WORDS, OPENROUTER_ERRORS, readError } from './openrouter.errors.ts';
-import { describeUnfit, OPENROUTER_OPTIONS } from './openrouter.models.ts';
-import type { OpenRouterOptions } from './openrouter.models.ts';
+import type { ApiError, ErrorTable, ModelRow, Reports } from '@reelgate/adapter-kit/kit';
 
 const SEED_MAX = 2 ** 32 - 1;
 const OPENROUTER_EXTRA: ExtraFields = { seed: { type: 'whole', least: 0, most: SEED_MAX } };
@@ -44,12 +46,46 @@ const REPORTS: Reports = {
 const VIDEOS = '/api/v1/videos';
 const KEY = '/api/v1/key';
 
+const CONTENT = 'content_policy_violation';
+
+/** A callback URL is always one of this service. One that the upstream does not take is no fault of the order. */
+const OPENROUTER_ERRORS: ErrorTable = {
+  codes: { [CONTENT]: 'content' },
+  patterns: [[/callback_url/i, 'channel', 'message']],
+};
+
+/** The words by which the text of a failed video says that its content was refused. It has no code. */
+const CONTENT_WORDS = /\b(content polic|moderation|safety)/i;
+
+/** The `options` of a channel that this adapter reads. */
+interface OpenRouterOptions {
+  /** The limits of single models, by their ids. A member that is absent has the value of any model. */
+  readonly models?: Readonly<Record<string, ModelRow>> | undefined;
+  /** With or without sound, where that changes the price. Default: as the model does. */
+  readonly generate_audio?: boolean | undefined;
+}
+
+const OPENROUTER_OPTIONS = buildModelOptions(MODEL_ROW_SCHEMA, { generate_audio: { type: 'boolean' } });
+
+/** The upstream decides how many references a model accepts. Next to frames it ignores them all. */
+const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
+
+/** The limits that the API has for any model. It names models openly, so a model needs no row. */
+const ANY_MODEL: ModelRow = {
+  resolutions: ['360p', '480p', '720p', '768p', '1080p', '1K', '2K', '4K'],
+  ratios: ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9', '9:21'],
+  frames: 'first and last',
+  images: ANY_NUMBER,
+  videos: ANY_NUMBER,
+  audios: ANY_NUMBER,
+};
+
 /**
  * The video API of OpenRouter. Sources: npm `@openrouter/sdk` 1.3.19 (funcs/videoGeneration*, models/video*,
  * apiKeysGetCurrentKeyMetadata) for routes, fields, status words and the cost; openrouter.ai/docs for callbacks
  * (cookbook/video-generation/video-generation-webhooks), errors (api_reference/errors-and-debugging) and the rule that
  * frames win over references. No source says by which words a failed video names a refused content; those in
- * `openrouter.errors.ts` are a guess that changes the code of the failure alone. Tested against recorded shapes, and
+ * `CONTENT_WORDS` are a guess that changes the code of the failure alone. Tested against recorded shapes, and
  * with that client against a fake; not against a live upstream.
  *
  * The API has no list, no cancel and no id of the caller: only the callback finds the work of a lost answer.
@@ -108,8 +144,8 @@ function buildSubmit(options: OpenRouterOptions, attempt: Attempt): UpstreamRequ
     aspect_ratio: ratio === 'adaptive' ? undefined : ratio,
     generate_audio: options.generate_audio,
     seed: extra?.['seed'],
-    frame_images: toListField(frames.map((item) => ({ ...toReference(item), frame_type: item.role }))),
-    input_references: toListField(references.map(toReference)),
+    frame_images: toFilledList(frames.map((item) => ({ ...toReference(item), frame_type: item.role }))),
+    input_references: toFilledList(references.map(toReference)),
     callback_url: callbackUrl,
   });
   return { method: 'POST', path: VIDEOS, json };
@@ -123,10 +159,6 @@ function formatResolution(resolution: string): string {
 function toReference({ media, url }: AttemptMedia): object {
   const type = `${media}_url`;
   return { type, [type]: { url } };
-}
-
-function toListField(items: readonly object[]): readonly object[] | undefined {
-  return items.length === 0 ? undefined : items;
 }
 
 /** Converts a job into a report. `contentPath`: where its video is if the job does not say it. */
@@ -149,4 +181,19 @@ function toFailureReport({ error }: Json, status: string): Report {
   return CONTENT_WORDS.test(readText(error) ?? '')
     ? toContentFailure(status, error)
     : toFailure(status, undefined, error);
+}
+
+/** The code of an error is its HTTP status again. A 403 with reasons comes from the moderation. */
+function readError(body: unknown): ApiError | undefined {
+  const error = readObject(readObject(body)['error']);
+  const message = readText(error['message']);
+  if (message === undefined) return undefined;
+  const { reasons, error_type: type } = readObject(error['metadata']);
+  const isModerated = readId(error['code']) === '403' && readList(reasons).length > 0;
+  return { code: isModerated ? CONTENT : (readText(type) ?? readId(error['code'])), message };
+}
+
+/** Returns the reason why an order cannot be expressed; undefined if it can. */
+function describeUnfit({ models = {} }: OpenRouterOptions, attempt: Attempt): string | undefined {
+  return findUnfit({ ...ANY_MODEL, ...findModel(models, attempt.model) }, attempt);
 }

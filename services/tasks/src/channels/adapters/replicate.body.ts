@@ -1,5 +1,5 @@
 import type { Attempt, Json, UpstreamRequest } from '@reelgate/adapter-kit';
-import { findUnfit, joinTexts, listMedia, sortMedia } from '@reelgate/adapter-kit/kit';
+import { findUnfit, joinTexts, listMedia, sortMedia, toFilledList } from '@reelgate/adapter-kit/kit';
 import { INPUT_PARTS, MODEL_ID } from './replicate.models.ts';
 import type { InputNames, ReplicateModel } from './replicate.models.ts';
 
@@ -75,14 +75,10 @@ function readParts(row: ReplicateModel, { content, duration, resolution, ratio }
     ratio: isRatioChosen ? ratio : undefined,
     firstFrame: first,
     lastFrame: last,
-    images: toListValue(images),
-    videos: toListValue(videos),
-    audios: toListValue(audios),
+    images: toFilledList(images),
+    videos: toFilledList(videos),
+    audios: toFilledList(audios),
   };
-}
-
-function toListValue(urls: readonly string[]): readonly string[] | undefined {
-  return urls.length === 0 ? undefined : urls;
 }
 
 /** Returns the reason why a part of the order cannot be written into the request; undefined if each can. */

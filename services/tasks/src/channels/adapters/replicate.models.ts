@@ -1,5 +1,5 @@
 import type { ExtraValue, Json } from '@reelgate/adapter-kit';
-import { MODEL_ROW_SCHEMA } from '@reelgate/adapter-kit/kit';
+import { extendRowSchema } from '@reelgate/adapter-kit/kit';
 import type { ModelRow } from '@reelgate/adapter-kit/kit';
 
 /** The names of the input fields of a model. A part of an order without a name cannot be sent. */
@@ -46,6 +46,26 @@ export const INPUT_PARTS: readonly (keyof InputNames)[] = [
   'audios',
 ];
 
+const ROW_SCHEMA = extendRowSchema(
+  {
+    inputs: {
+      type: 'object',
+      additionalProperties: false,
+      properties: Object.fromEntries(INPUT_PARTS.map((part) => [part, NAME])),
+    },
+    secondsAt: {
+      type: 'object',
+      additionalProperties: { type: 'array', items: { type: 'integer', minimum: 1 }, minItems: 1 },
+    },
+    extra: { type: 'array', items: NAME },
+    always: {
+      type: 'object',
+      additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] },
+    },
+  },
+  ['inputs'],
+);
+
 export const REPLICATE_OPTIONS: Json = {
   type: 'object',
   additionalProperties: false,
@@ -53,27 +73,7 @@ export const REPLICATE_OPTIONS: Json = {
     models: {
       type: 'object',
       propertyNames: { type: 'string', pattern: MODEL_ID.source },
-      additionalProperties: {
-        ...MODEL_ROW_SCHEMA,
-        required: ['inputs'],
-        properties: {
-          ...(MODEL_ROW_SCHEMA['properties'] as Json),
-          inputs: {
-            type: 'object',
-            additionalProperties: false,
-            properties: Object.fromEntries(INPUT_PARTS.map((part) => [part, NAME])),
-          },
-          secondsAt: {
-            type: 'object',
-            additionalProperties: { type: 'array', items: { type: 'integer', minimum: 1 }, minItems: 1 },
-          },
-          extra: { type: 'array', items: NAME },
-          always: {
-            type: 'object',
-            additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] },
-          },
-        },
-      },
+      additionalProperties: ROW_SCHEMA,
     },
   },
 };

@@ -3,25 +3,35 @@ import type {
   ExtraFields,
   FindOutcome,
   Json,
+  ListedWork,
   LostAttempt,
   PollResult,
+  Report,
   Steps,
   UpstreamAnswer,
 } from '@reelgate/adapter-kit';
 import {
+  findModel,
   isSuccess,
   listPages,
+  mergeModels,
+  readCount,
   readId,
+  readIsoTime,
   readObject,
+  readReport,
   readText,
+  readWebUrl,
+  toContentFailure,
+  toFailure,
   toNothingFound,
   toSubmission,
+  withEndTime,
 } from '@reelgate/adapter-kit/kit';
-import type { ApiError, ErrorTable } from '@reelgate/adapter-kit/kit';
+import type { ApiError, ErrorTable, Reports } from '@reelgate/adapter-kit/kit';
 import { buildReplicateSubmit, listTargets } from './replicate.body.ts';
 import { REPLICATE_MODELS, REPLICATE_OPTIONS } from './replicate.models.ts';
 import type { ReplicateModel } from './replicate.models.ts';
-import { toListedWork, toReport } from './replicate.report.ts';
 
 const PREDICTIONS = '/v1/predictions';
 const ACCOUNT = '/v1/account';
@@ -39,6 +49,23 @@ const EXTRA: ExtraFields = {
 const CLOCK_SKEW_MS = 300_000;
 /** Our caution: the reference does not say when new work is in the list. A repeated order would be paid for twice. */
 const VISIBLE_AFTER_MS = 300_000;
+
+/** A failure has a text and no code, so refused content shows in words of the models alone. */
+const CONTENT = /flagged as sensitive|\(E005\)|\bNSFW\b/i;
+
+const FILES_LIVE_MS = 3_600_000;
+
+const REPORTS: Reports = {
+  starting: (_work, status) => ({ phase: 'queued', status }),
+  processing: (_work, status) => ({ phase: 'running', status }),
+  succeeded: toSuccessReport,
+  failed: (work, status) =>
+    CONTENT.test(readText(work['error']) ?? '')
+      ? toContentFailure(status, work['error'])
+      : toFailure(status, undefined, work['error']),
+  canceled: (_work, status) => toFailure(status, status, undefined),
+  aborted: (_work, status) => toFailure(status, status, undefined),
+};
 
 /**
  * The predictions of Replicate. Sources: PyPI replicate 2.0.0b4 (resources/predictions.py, made from the OpenAPI) and
@@ -64,10 +91,7 @@ export const replicate: Adapter = {
     readId: (body) => readId(body['id']),
   },
   openCalls: ({ options }) => {
-    const models = {
-      ...REPLICATE_MODELS,
-      ...(options['models'] as Readonly<Record<string, ReplicateModel>> | undefined),
-    };
+    const models = mergeModels(REPLICATE_MODELS, options);
     const targets = listTargets(models);
     return {
       listExtra: ({ model }) => models[model]?.extra ?? [],
@@ -167,4 +191,42 @@ function isOther({ webhook, model }: Json, lost: { readonly model: string; reado
   if (readText(webhook) !== undefined) return !isSameUrl(webhook, lost.callbackUrl);
   const name = readText(model);
   return name !== undefined && name !== lost.model.replace(/:.*$/, '');
+}
+
+/** Converts a prediction into a report. */
+function toReport(work: Json): Report {
+  return withEndTime(readReport(REPORTS, work, String(work['status'])), readIsoTime(work['completed_at']));
+}
+
+/** A result that the upstream has removed never comes back, so the work counts as failed. */
+function toSuccessReport(work: Json, status: string): Report {
+  const { output, data_removed: isRemoved, completed_at: completedAt } = work;
+  if (isRemoved === true && (output === null || output === undefined))
+    return toFailure(status, 'result_removed', 'the generator removed the result before it was fetched');
+  const endedAt = readIsoTime(completedAt);
+  return {
+    phase: 'succeeded',
+    status,
+    url: readWebUrl(Array.isArray(output) ? output[0] : output),
+    ...(endedAt === undefined ? {} : { urlDiesAt: endedAt + FILES_LIVE_MS }),
+  };
+}
+
+/** The id of the model as the configuration writes it: with the version if a row has it. */
+function toListedWork(models: Readonly<Record<string, ReplicateModel>>, item: unknown): ListedWork {
+  const work = readObject(item);
+  const name = readText(work['model']) ?? '';
+  const versioned = `${name}:${readText(work['version']) ?? ''}`;
+  const model = Object.hasOwn(models, versioned) ? versioned : name;
+  const inputs = findModel(models, model)?.inputs;
+  const input = readObject(work['input']);
+  return {
+    upstreamId: readId(work['id']) ?? '',
+    kind: 'generation',
+    model,
+    duration: readCount(input[inputs?.duration ?? '']),
+    resolution: readText(input[inputs?.resolution ?? '']),
+    ratio: readText(input[inputs?.ratio ?? '']),
+    createdAt: readIsoTime(work['created_at']) ?? 0,
+  };
 }

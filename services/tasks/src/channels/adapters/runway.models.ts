@@ -1,5 +1,5 @@
 import type { ExtraFields, Json } from '@reelgate/adapter-kit';
-import { MODEL_ROW_SCHEMA, readObject } from '@reelgate/adapter-kit/kit';
+import { buildModelOptions, extendRowSchema } from '@reelgate/adapter-kit/kit';
 import type { ModelRow } from '@reelgate/adapter-kit/kit';
 
 /** A pair of pixels, such as `1280:720`: the resolution that it is nearest to, and its width by its height. */
@@ -93,27 +93,17 @@ export const RUNWAY_MODELS: Readonly<Record<string, RunwayModel>> = {
 
 const PAIRS: Json = { type: 'array', items: { type: 'string', pattern: '^[1-9][0-9]{1,4}:[1-9][0-9]{1,4}$' } };
 
-/** `options` of a channel: rows of further models, or other rows of these, by their ids. */
-export const RUNWAY_OPTIONS: Json = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    models: {
-      type: 'object',
-      additionalProperties: {
-        ...MODEL_ROW_SCHEMA,
-        required: ['frame'],
-        properties: {
-          ...readObject(MODEL_ROW_SCHEMA['properties']),
-          frame: { enum: ['pixels', 'ratio and resolution', 'resolution'] },
-          text: PAIRS,
-          image: PAIRS,
-          extra: { type: 'array', items: { enum: Object.keys(RUNWAY_EXTRA) } },
-        },
-      },
+export const RUNWAY_OPTIONS = buildModelOptions(
+  extendRowSchema(
+    {
+      frame: { enum: ['pixels', 'ratio and resolution', 'resolution'] },
+      text: PAIRS,
+      image: PAIRS,
+      extra: { type: 'array', items: { enum: Object.keys(RUNWAY_EXTRA) } },
     },
-  },
-};
+    ['frame'],
+  ),
+);
 
 /** Maximum difference between the shape of a frame and the requested ratio, as a logarithm. */
 const SHAPE_TOLERANCE = 0.06;

@@ -1,18 +1,31 @@
-import type { Adapter, PollResult, Steps, UpstreamAnswer } from '@reelgate/adapter-kit';
+import type {
+  Adapter,
+  Attempt,
+  AttemptMedia,
+  PollResult,
+  Steps,
+  UpstreamAnswer,
+  UpstreamRequest,
+} from '@reelgate/adapter-kit';
 import {
+  findModel,
+  findUnfit,
   isSuccess,
+  listMedia,
+  mergeModels,
   readId,
   readObject,
   readReport,
   readText,
   toContentFailure,
   toFailure,
+  toFields,
   toNothingFound,
+  toPrompt,
   toSubmission,
 } from '@reelgate/adapter-kit/kit';
 import type { ApiError, ErrorTable, Reports } from '@reelgate/adapter-kit/kit';
-import { buildRunwaySubmit, findRunwayModel } from './runway.body.ts';
-import { RUNWAY_EXTRA, RUNWAY_MODELS, RUNWAY_OPTIONS } from './runway.models.ts';
+import { choosePixels, RUNWAY_EXTRA, RUNWAY_MODELS, RUNWAY_OPTIONS } from './runway.models.ts';
 import type { RunwayModel } from './runway.models.ts';
 
 const REPORTS: Reports = {
@@ -37,6 +50,8 @@ const ERRORS: ErrorTable = {
   statuses: { 502: 'channel' },
 };
 
+const POSITIONS: Readonly<Record<string, 'first' | 'last'>> = { first_frame: 'first', last_frame: 'last' };
+
 /**
  * The Runway API. Sources: the official SDK (npm @runwayml/sdk 4.20.1: client, resources/text-to-video, image-to-video,
  * tasks, organization) for routes, bodies, models, status words and the version header; docs.dev.runwayml.com
@@ -52,9 +67,9 @@ export const runway: Adapter = {
   extraFields: RUNWAY_EXTRA,
   options: RUNWAY_OPTIONS,
   openCalls: ({ options }) => {
-    const models = { ...RUNWAY_MODELS, ...readObject(options['models']) } as Readonly<Record<string, RunwayModel>>;
+    const models = mergeModels(RUNWAY_MODELS, options);
     return {
-      listExtra: ({ model }) => findRunwayModel(models, model)?.extra ?? [],
+      listExtra: ({ model }) => findModel(models, model)?.extra ?? [],
       buildSubmit: (attempt) => buildRunwaySubmit(models, attempt),
       readSubmit: (answer) => {
         const error = readError(answer.body);
@@ -111,4 +126,85 @@ function toPercent(value: unknown): number | undefined {
 
 function readFirstUrl(output: unknown): string | undefined {
   return Array.isArray(output) ? readText(output[0]) : undefined;
+}
+
+/** Frames go to image_to_video, text and references to text_to_video. Nothing of an order is left out silently. */
+function buildRunwaySubmit(
+  models: Readonly<Record<string, RunwayModel>>,
+  attempt: Attempt,
+): UpstreamRequest | { readonly unfit: string } {
+  const { model: id, content } = attempt;
+  const model = findModel(models, id);
+  if (model === undefined) return { unfit: `the model ${id} is unknown to this adapter` };
+  const unfit = findUnfit(model, attempt);
+  if (unfit !== undefined) return { unfit: `the model ${id} ${unfit}` };
+  const media = listMedia(content);
+  const frames = media.filter(({ role }) => POSITIONS[role ?? ''] !== undefined);
+  const route = frames.length > 0 ? 'image' : 'text';
+  const frame = toFrameFields(model, route, attempt);
+  if (frame === undefined)
+    return {
+      unfit:
+        `the model ${id} makes no ${route}_to_video ` +
+        `of ${attempt.resolution ?? 'that resolution'} at ${attempt.ratio ?? 'that ratio'}`,
+    };
+  const json = {
+    model: id,
+    promptText: toPrompt(content),
+    duration: attempt.duration,
+    ...frame,
+    ...toExtraFields(attempt),
+    ...(media.length > 0 && toMediaFields(media, frames)),
+  };
+  return { method: 'POST', path: `/v1/${route}_to_video`, json };
+}
+
+function toExtraFields({ extra = {} }: Attempt): object {
+  const { seed, generate_audio: audio, negative_prompt: negativePrompt, public_figure_threshold: level } = extra;
+  return toFields({
+    seed,
+    audio,
+    negativePrompt,
+    contentModeration: level === undefined ? undefined : { publicFigureThreshold: level },
+  });
+}
+
+function toFrameFields(
+  model: RunwayModel,
+  route: 'text' | 'image',
+  { ratio, resolution }: Attempt,
+): object | undefined {
+  const pairs = model[route];
+  if (pairs === undefined) return undefined;
+  if (model.frame === 'pixels') {
+    const pixels = choosePixels(pairs, ratio, resolution);
+    return pixels === undefined ? undefined : { ratio: pixels };
+  }
+  const asked = resolution === undefined ? {} : { resolution: resolution.toLowerCase() };
+  return model.frame === 'resolution' || ratio === undefined ? asked : { ratio, ...asked };
+}
+
+function toMediaFields(media: readonly AttemptMedia[], frames: readonly AttemptMedia[]): object {
+  if (frames.length > 0)
+    return { promptImage: frames.map(({ url, role }) => ({ uri: url, position: POSITIONS[role ?? ''] })) };
+  const selectMedia = (kind: AttemptMedia['media']): readonly AttemptMedia[] =>
+    media.filter((item) => item.media === kind);
+  return {
+    ...toListField(
+      'references',
+      selectMedia('image').map(({ url }) => ({ uri: url })),
+    ),
+    ...toListField(
+      'referenceVideos',
+      selectMedia('video').map(({ url }) => ({ type: 'video', uri: url })),
+    ),
+    ...toListField(
+      'referenceAudio',
+      selectMedia('audio').map(({ url }) => ({ type: 'audio', uri: url })),
+    ),
+  };
+}
+
+function toListField(name: string, items: readonly object[]): object {
+  return items.length === 0 ? {} : { [name]: items };
 }

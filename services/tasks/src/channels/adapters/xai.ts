@@ -9,8 +9,13 @@ import type {
   UpstreamRequest,
 } from '@reelgate/adapter-kit';
 import {
+  buildModelOptions,
+  extendRowSchema,
+  findModel,
   findUnfit,
   joinTexts,
+  mergeModels,
+  MODEL_ROW_SCHEMA,
   readCount,
   readId,
   readObject,
@@ -21,14 +26,13 @@ import {
   toContentFailure,
   toFailure,
   toFields,
+  toFilledList,
   toMicroUsd,
   toNothingFound,
   toSubmission,
   toUsage,
 } from '@reelgate/adapter-kit/kit';
-import type { ApiError, ErrorTable, Reports } from '@reelgate/adapter-kit/kit';
-import { XAI_MODELS, XAI_ROW_SCHEMA } from './xai.models.ts';
-import type { XaiRow } from './xai.models.ts';
+import type { ApiError, ErrorTable, ModelRow, Reports } from '@reelgate/adapter-kit/kit';
 
 const MODERATION = /moderat|content_policy/i;
 /** A wrong key is answered with 400 and the code of a fault of the order. Only the message distinguishes them. */
@@ -59,10 +63,40 @@ const EXTRA: ExtraFields = { user: { type: 'text', charactersMax: USER_MAX } };
 /** A US dollar in the unit of `cost_in_usd_ticks`. */
 const TICKS = 1e10;
 
-const OPTIONS_SCHEMA: Json = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { models: { type: 'object', additionalProperties: XAI_ROW_SCHEMA } },
+const OPTIONS_SCHEMA = buildModelOptions(extendRowSchema({ withReferences: MODEL_ROW_SCHEMA }));
+
+/** A model of this API. It can do less with references. */
+interface XaiRow extends ModelRow {
+  /** The members that replace the members of the row if the order has references. */
+  readonly withReferences?: ModelRow | undefined;
+}
+
+const SECONDS = { least: 1, most: 15 };
+const RATIOS = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'];
+
+/** Seven images and three voices. The limit of ten seconds is named by one reseller alone. */
+const REFERENCES = { images: 7, audios: 3 };
+
+const WITH_REFERENCES: ModelRow = { seconds: { least: 1, most: 10 }, resolutions: ['480p', '720p'] };
+
+/** The models that this adapter supports, by their API ids. */
+const XAI_MODELS: Readonly<Record<string, XaiRow>> = {
+  'grok-imagine-video': {
+    seconds: SECONDS,
+    resolutions: ['480p', '720p'],
+    ratios: RATIOS,
+    frames: 'first',
+    ...REFERENCES,
+    withReferences: WITH_REFERENCES,
+  },
+  'grok-imagine-video-1.5': {
+    seconds: SECONDS,
+    resolutions: ['480p', '720p', '1080p'],
+    ratios: RATIOS,
+    frames: 'first and last',
+    ...REFERENCES,
+    withReferences: WITH_REFERENCES,
+  },
 };
 
 /**
@@ -82,7 +116,7 @@ export const xai: Adapter = {
   extraFields: EXTRA,
   options: OPTIONS_SCHEMA,
   openCalls: ({ options }) => {
-    const models = { ...XAI_MODELS, ...(options['models'] as Readonly<Record<string, XaiRow>> | undefined) };
+    const models = mergeModels(XAI_MODELS, options);
     return {
       buildSubmit: (attempt) => buildSubmit(models, attempt),
       readSubmit: (answer) =>
@@ -109,7 +143,7 @@ function buildSubmit(
   attempt: Attempt,
 ): UpstreamRequest | { readonly unfit: string } {
   const { model, content, duration, resolution, ratio, extra } = attempt;
-  const row = Object.hasOwn(models, model) ? models[model] : undefined;
+  const row = findModel(models, model);
   if (row === undefined) return { unfit: `the model ${model} is unknown to this adapter` };
   const { first, last, images, audios } = sortMedia(content);
   const hasReferences = images.length + audios.length > 0;
@@ -131,7 +165,7 @@ function buildSubmit(
 }
 
 function toUrlList(urls: readonly string[]): readonly object[] | undefined {
-  return urls.length === 0 ? undefined : urls.map((url) => ({ url }));
+  return toFilledList(urls.map((url) => ({ url })));
 }
 
 /** An error is flat, `{code, error}`, or an object, `{error: {message, type, code}}`. */

@@ -6,11 +6,11 @@ import { readBoundedText, readErrorCode } from '@reelgate/platform/config/bounde
 import { findNameFault } from './adapter-name.ts';
 import { askForFacts } from './adapter-facts.ts';
 import type { AdapterFacts } from './adapter-facts.ts';
-import { OwnAdapterFault } from './own-adapter-fault.ts';
-import { newSandbox } from './sandbox/new-sandbox.ts';
+import { OwnAdapterFault, newSandbox } from './sandbox/new-sandbox.ts';
 import { checkTestRecord, hashText } from './test-record.ts';
 import { wrapAdapter } from './wrap-adapter.ts';
 import type { OwnAdapter } from './wrap-adapter.ts';
+import type { ChannelSettings } from '../channel.ts';
 
 const FILE_BYTES_MAX = 512 * 1024;
 /** A configuration has far fewer. */
@@ -97,4 +97,19 @@ function readAdapterText(file: string): string {
   } catch (error) {
     throw new OwnAdapterFault(file, 1, `cannot be read (${readErrorCode(error)})`);
   }
+}
+
+/**
+ * Prepares the adapters of operators for the options of their channels, and returns the same configuration. Rejects if
+ * one refuses them.
+ */
+export async function prepareOwnAdapters<Config extends { readonly channels: readonly ChannelSettings[] }>(
+  config: Config,
+): Promise<Config> {
+  await Promise.all(
+    config.channels.map(async ({ ownAdapter, options }) => {
+      await ownAdapter?.adapter.prepare?.({ options });
+    }),
+  );
+  return config;
 }

@@ -6,8 +6,8 @@ import { ConfigError } from '@reelgate/platform/config/config-file';
 import { readObject } from '@reelgate/adapter-kit/kit';
 import { checkFacts } from './adapter-facts.ts';
 import type { AdapterFacts } from './adapter-facts.ts';
-import { OwnAdapterFault } from './own-adapter-fault.ts';
-import { readPlainJson } from './results/plain-json.ts';
+import { readPlainJson } from './results/shapes.ts';
+import { OwnAdapterFault } from './sandbox/new-sandbox.ts';
 
 const RECORD_BYTES_MAX = 1024 * 1024;
 const FIXTURES_MAX = 32;

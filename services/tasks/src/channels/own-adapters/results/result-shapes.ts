@@ -113,25 +113,15 @@ export const FIND_OUTCOME: Shape<FindOutcome> = byWord('outcome', {
   'cannot know': record({ outcome: word('cannot know'), why: text() }),
 });
 
-const LISTED_WORK: Shape<ListedWork> = (value, at) => {
-  const {
-    kind,
-    duration,
-    resolution,
-    ratio,
-    createdAt = 0,
-    ...rest
-  } = record({
-    upstreamId: ID,
-    kind: optional(KINDS),
-    model: text(),
-    duration: optional(count),
-    resolution: optional(text()),
-    ratio: optional(text()),
-    createdAt: time,
-  })(value, at);
-  return { ...rest, createdAt, kind, duration, resolution, ratio };
-};
+const LISTED_WORK: Shape<ListedWork> = record({
+  upstreamId: ID,
+  kind: optional(KINDS),
+  model: text(),
+  duration: optional(count),
+  resolution: optional(text()),
+  ratio: optional(text()),
+  createdAt: (value, at) => time(value, at) ?? 0,
+});
 
 export const LISTED_WORKS: Shape<readonly ListedWork[] | undefined> = optional(list(LISTED_WORK));
 

@@ -10,8 +10,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '@reelgate/platform/clock';
 import { EngineFault, createEngine } from './engine.ts';
 import type { Engine } from './engine.ts';
-import type { Question } from './questions.ts';
 import { KEPT_BYTES_MAX } from './sandbox-bounds.ts';
+
+/** A message to a thread: a question for the driver of its adapter. */
+export interface Question {
+  readonly id: number;
+  readonly text: string;
+}
 
 /** A message of a thread. `id` is the id of a question. */
 export type ThreadReport =

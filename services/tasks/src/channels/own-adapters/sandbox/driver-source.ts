@@ -10,34 +10,13 @@ const OPEN_CALLS_MAX = 64;
 
 /** Every global that a sandbox has. Whatever else a version of the engine may bring is removed. */
 const GLOBALS: readonly string[] = [
-  ...['AggregateError', 'Array', 'ArrayBuffer', 'BigInt', 'BigInt64Array', 'BigUint64Array', 'Boolean', 'DataView'],
-  ...[
-    'Date',
-    'Error',
-    'EvalError',
-    'Float32Array',
-    'Float64Array',
-    'Infinity',
-    'Int16Array',
-    'Int32Array',
-    'Int8Array',
-  ],
-  ...[
-    'Iterator',
-    'JSON',
-    'Map',
-    'Math',
-    'NaN',
-    'Number',
-    'Object',
-    'RangeError',
-    'ReferenceError',
-    'Reflect',
-    'RegExp',
-  ],
-  ...['Set', 'String', 'Symbol', 'SyntaxError', 'TypeError', 'URIError', 'Uint16Array', 'Uint32Array', 'Uint8Array'],
-  ...['Uint8ClampedArray', 'WeakMap', 'WeakSet', 'decodeURI', 'decodeURIComponent', 'encodeURI', 'encodeURIComponent'],
-  ...['escape', 'globalThis', 'isFinite', 'isNaN', 'parseFloat', 'parseInt', 'undefined', 'unescape', 'Proxy'],
+  ...['AggregateError', 'Array', 'ArrayBuffer', 'BigInt', 'BigInt64Array', 'BigUint64Array', 'Boolean'],
+  ...['DataView', 'Date', 'Error', 'EvalError', 'Float32Array', 'Float64Array', 'Infinity', 'Int16Array'],
+  ...['Int32Array', 'Int8Array', 'Iterator', 'JSON', 'Map', 'Math', 'NaN', 'Number', 'Object', 'RangeError'],
+  ...['ReferenceError', 'Reflect', 'RegExp', 'Set', 'String', 'Symbol', 'SyntaxError', 'TypeError', 'URIError'],
+  ...['Uint16Array', 'Uint32Array', 'Uint8Array', 'Uint8ClampedArray', 'WeakMap', 'WeakSet', 'decodeURI'],
+  ...['decodeURIComponent', 'encodeURI', 'encodeURIComponent', 'escape', 'globalThis', 'isFinite', 'isNaN'],
+  ...['parseFloat', 'parseInt', 'undefined', 'unescape', 'Proxy'],
 ];
 
 /** Removes everything that no pure adapter needs, the clock and chance among it. */

@@ -3,11 +3,8 @@ import type { Json } from '@reelgate/adapter-kit';
 import { readObject } from '@reelgate/adapter-kit/kit';
 import { systemClock } from '@reelgate/platform/clock';
 import type { Sleeper } from '@reelgate/platform/clock';
-import { OwnAdapterFault } from '../own-adapter-fault.ts';
-import { readPlainJson } from '../results/plain-json.ts';
-import type { ThreadAdapter, ThreadReport } from './adapter-thread.ts';
-import { newQuestions } from './questions.ts';
-import type { Question } from './questions.ts';
+import { readPlainJson } from '../results/shapes.ts';
+import type { Question, ThreadAdapter, ThreadReport } from './adapter-thread.ts';
 import { allowMoreMs } from './sandbox-bounds.ts';
 
 const WATCH_MS = 100;
@@ -21,6 +18,15 @@ const PAUSE_MS_MAX = 10_000;
 /** The bounds on the heap of V8 in a thread. The memory of the engine is additional. */
 const HEAP_MIB = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 4 };
 const REASON_CHARS_MAX = 4096;
+
+/** Names the file and line of an adapter that cannot be loaded, and the reason. */
+export class OwnAdapterFault extends Error {
+  override readonly name = 'OwnAdapterFault';
+
+  constructor(file: string, line: number, reason: string) {
+    super(`${file}:${line}: ${reason}`);
+  }
+}
 
 /** An adapter in a thread of its own, in which an engine runs it. Only JSON texts cross the border. */
 export interface AdapterSandbox {
@@ -152,4 +158,60 @@ function readAnswer({ text = '', fault }: Extract<ThreadReport, { kind: 'answer'
   } catch (error) {
     return error as Error;
   }
+}
+
+/** From a question to its answer, with the questions before it and starts of the thread between. */
+const ANSWER_MS_MAX = 20_000;
+const WAITING_MAX = 1024;
+
+/** The questions that wait for their answers, oldest first. */
+interface Questions<Answer> {
+  /** Adds a question, and announces it. Rejects if the answer is an error, if it is late, or if too many wait. */
+  ask(text: string, announce: (question: Question) => void): Promise<Answer>;
+  /** Answers a question. One that is no longer waited for is passed over. */
+  answer(id: number, answer: Answer | Error): void;
+  answerAll(error: Error): void;
+  /** Gives up the questions that have waited too long by now. */
+  wait(ms: number): void;
+  list(): readonly Question[];
+  oldest(): Question | undefined;
+}
+
+interface OpenQuestion<Answer> extends Question {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+  waitedMs: number;
+}
+
+function newQuestions<Answer>(): Questions<Answer> {
+  const waiting = new Map<number, OpenQuestion<Answer>>();
+  let newest = 0;
+  const answer = (id: number, said: Answer | Error): void => {
+    const one = waiting.get(id);
+    waiting.delete(id);
+    if (said instanceof Error) one?.reject(said);
+    else one?.resolve(said);
+  };
+  return {
+    ask: (text, announce) =>
+      new Promise((resolve, reject) => {
+        if (waiting.size >= WAITING_MAX) {
+          reject(new Error(`has ${WAITING_MAX} questions to answer before this one`));
+          return;
+        }
+        const question = { id: (newest += 1), text, resolve, reject, waitedMs: 0 };
+        waiting.set(question.id, question);
+        announce(question);
+      }),
+    answer,
+    answerAll: (error) => {
+      for (const id of [...waiting.keys()]) answer(id, error);
+    },
+    wait: (ms) => {
+      for (const one of waiting.values())
+        if ((one.waitedMs += ms) > ANSWER_MS_MAX) answer(one.id, new Error('does not answer in time'));
+    },
+    list: () => [...waiting.values()],
+    oldest: () => waiting.values().next().value,
+  };
 }
