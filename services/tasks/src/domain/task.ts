@@ -4,7 +4,7 @@
  * id. A *report* is what the upstream says of its work.
  */
 import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
-import type { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { TaskState, Usage as WireUsage } from '@reelgate/proto/tasks/v1/task';
 import type { EveryMember } from './every-member.ts';
 import type { Kind, Order } from './order.ts';
 
@@ -25,17 +25,8 @@ export interface Mapping {
   readonly upstreamId?: string | undefined;
 }
 
-/** The usage that the upstream reports. */
-export interface Usage {
-  readonly totalSeconds?: number | undefined;
-  readonly inputSeconds?: number | undefined;
-  readonly outputSeconds?: number | undefined;
-  readonly inputImageCount?: number | undefined;
-  readonly inputAudioSeconds?: number | undefined;
-  readonly totalTokens?: number | undefined;
-  readonly promptTokens?: number | undefined;
-  readonly completionTokens?: number | undefined;
-}
+/** The usage that the upstream reports, by the members of the contract. */
+export type Usage = { readonly [M in Exclude<keyof WireUsage, '$typeName' | '$unknown'>]?: number | undefined };
 
 /** The result of a completed task: a stored video or a prompt. */
 export interface Result {

@@ -119,10 +119,8 @@ export interface BatchStop {
   readonly fault: BatchFault;
 }
 
-/** The way of lines to tasks and to their ends. A write under a lost lease has no effect. */
-export interface BatchRunStore {
-  /** Ends lines with an ended task, at most `limit`. Returns how many. */
-  endLines(lease: BatchLease, limit: number, until: number): Promise<number>;
+/** The way of lines to tasks. A write under a lost lease has no effect. */
+export interface BatchStartStore {
   /** The lines that are `starting`, then those that are `pending`, in their order: as many as `inFlightMax` leaves. */
   listOpenLines(batchId: string, inFlightMax: number, limit: number): Promise<readonly OpenLine[]>;
   /**
@@ -135,6 +133,12 @@ export interface BatchRunStore {
     until: number,
   ): Promise<readonly number[]>;
   recordStarts(lease: BatchLease, started: readonly StartedLine[], until: number): Promise<boolean>;
+  /** The tasks of lines that have not ended and wait for a channel or for their upstream to begin. */
+  listQueuedTasks(batchId: string, limit: number): Promise<string[]>;
+}
+
+/** The lines of a batch that begins no line any more. */
+export interface BatchCloseStore {
   /** Ends lines that are `pending`, at most `limit`. Returns how many. */
   closePending(lease: BatchLease, stop: BatchStop, limit: number, until: number): Promise<number>;
   /**
@@ -146,13 +150,19 @@ export interface BatchRunStore {
     stop: BatchStop,
     at: { readonly now: number; readonly until: number },
   ): Promise<number>;
+}
+
+/** The ends of lines. */
+export interface BatchEndStore {
+  /** Ends lines with an ended task, at most `limit`. Returns how many. */
+  endLines(lease: BatchLease, limit: number, until: number): Promise<number>;
   /** Ends lines with a task of unknown outcome, at most `limit`. Their money stays held. Returns how many. */
   endUnknown(lease: BatchLease, fault: BatchFault, limit: number, until: number): Promise<number>;
-  /** The tasks of lines that have not ended and wait for a channel or for their upstream to begin. */
-  listQueuedTasks(batchId: string, limit: number): Promise<string[]>;
   /** Moves a batch with ended lines alone to the writing of its files. */
   finishRun(lease: BatchLease, at: number): Promise<boolean>;
 }
+
+export interface BatchRunStore extends BatchStartStore, BatchCloseStore, BatchEndStore {}
 
 /** The charge of the work of an ended line, in billionths. */
 export interface LineCharge {

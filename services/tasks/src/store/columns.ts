@@ -240,6 +240,21 @@ export async function removeFirst(
   return (await sql.write(`DELETE FROM ${table} WHERE (${key}) IN (${found}) RETURNING ${key}`, values)).length;
 }
 
+/** Returns a function that reads the records of any number of ids, by their ids. */
+export function findByIds<T>(
+  { list, read }: RecordColumns<T>,
+  table: string,
+  column = 'id',
+): (query: SqlQuery, ids: readonly string[]) => Promise<ReadonlyMap<string, T>> {
+  const statement = byRows(
+    (rows) => `SELECT ${column} AS record_id, ${list} FROM ${table} WHERE ${column} IN (${parameters(rows)})`,
+  );
+  return async (query, ids) => {
+    const rows = await readChunks(query, statement, ids);
+    return new Map(rows.map((row) => [text(row['record_id']), read(row)]));
+  };
+}
+
 export function text(value: SqlValue | undefined): string {
   return String(value ?? '');
 }

@@ -5,12 +5,17 @@ import type { FoundWork, Note, RaisedAttention } from '@reelgate/proto/tasks/v1/
 import type { ChannelFailure } from '@reelgate/proto/tasks/v1/activity';
 import type { FaultRow, NewChannelFailure, MinuteRow } from '../domain/minute-counts.ts';
 
-/** A change of a channel by an operator. */
-export interface ChannelChange {
-  readonly channel: string;
+/** A decision of an operator, which becomes an act. */
+export interface Decision {
   readonly at: number;
   readonly actor: string;
+  /** Empty if no reason was given. */
   readonly reason: string;
+}
+
+/** A change of a channel by an operator. */
+export interface ChannelChange extends Decision {
+  readonly channel: string;
 }
 
 /** A channel that gets no new work. */
@@ -90,14 +95,10 @@ export type Action =
   | 'note_deleted';
 
 /** An act of an operator before it is written. */
-export interface NewAct {
-  readonly at: number;
-  readonly actor: string;
+export interface NewAct extends Decision {
   readonly action: Action;
   /** The id of a channel, task, job, account or model. */
   readonly subject: string;
-  /** Empty if no reason was given. */
-  readonly reason: string;
   readonly detail?: object;
 }
 

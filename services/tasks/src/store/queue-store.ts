@@ -1,14 +1,19 @@
 import type { QueueClass } from '../domain/lane.ts';
 import type { Task } from '../domain/task.ts';
 import type { Finish, PhaseTimes } from './finish.ts';
+import type { Decision } from './operator-store.ts';
 
-/** The place of a task that waits for a channel. */
-export interface QueuePlace {
-  readonly taskId: string;
-  /** The name of its lane. */
+/** The tasks of a token in a lane, which take turns with others. */
+export interface Flow {
+  /** The name of the lane. */
   readonly lane: string;
   readonly accountId: string;
   readonly tokenId: string;
+}
+
+/** The place of a task that waits for a channel. */
+export interface QueuePlace extends Flow {
+  readonly taskId: string;
   /** In seconds of video. */
   readonly cost: number;
   readonly since: number;
@@ -46,15 +51,19 @@ export type Claim =
   | { readonly outcome: 'empty' }
   | { readonly outcome: 'full'; readonly scope: string };
 
+/** The error of a refused attempt. */
+export interface AttemptFault {
+  readonly error: string;
+  /** Its class, as adapters name it. Absent if the upstream was not asked. */
+  readonly fault?: string | undefined;
+}
+
 /** The end of an attempt with a task that returns to its place. */
-export interface ReturnedAttempt {
+export interface ReturnedAttempt extends AttemptFault {
   /** The last attempt of the task, and its owner: the task stays as it is if it has had another turn since. */
   readonly number: number;
   readonly owner: string;
   readonly channel: string;
-  readonly error: string;
-  /** The class of the refusal. Absent if the upstream was not asked. */
-  readonly fault?: string | undefined;
   readonly at: number;
   /** The lane in which it waits from now on. Absent if it stays in its lane. */
   readonly lane?: string | undefined;
@@ -78,15 +87,13 @@ export interface QueueShare {
   readonly ofToken: number;
 }
 
-/** The tasks that wait for a channel. Accounts, and the tokens of an account, take turns by their usage. */
-export interface QueueStore {
+/** The places of tasks. */
+export interface PlaceStore {
   /**
    * Assigns the task of a create a place, and frees its counters. Its owner sees it from then on. Returns the task, or
    * undefined if another process has decided over its create.
    */
   enqueue(place: QueuePlace, owner: string): Promise<Task | undefined>;
-  /** Takes the next task of a lane for a process that submits it at once. */
-  claim(lane: string, to: OpenChannel, by: { readonly owner: string; readonly at: number }): Promise<Claim>;
   /** Returns a claimed task to its place, without a charge. Returns whether its attempt still was the last one. */
   returnToQueue(taskId: string, attempt: ReturnedAttempt): Promise<boolean>;
   /** Ends a task that waits, if no process has claimed it. Returns the times of its phases if this call ended it. */
@@ -95,10 +102,27 @@ export interface QueueStore {
   removePlace(taskId: string): Promise<void>;
   /** Removes places of tasks that do not wait any more, because a process died before it did. Returns their number. */
   removeOldPlaces(limit: number): Promise<number>;
+}
+
+/** The turns of tasks. */
+export interface TurnStore {
+  /** Takes the next task of a lane for a process that submits it at once. */
+  claim(lane: string, to: OpenChannel, by: { readonly owner: string; readonly at: number }): Promise<Claim>;
+  /** Lets a token take turns again that was at its limit. */
+  unblock(tokenId: string): Promise<void>;
+}
+
+export interface FlowStore {
   /** Forgets the usage of accounts and tokens in empty lanes, at most a number of each. Returns how many it forgot. */
   removeIdleFlows(limit: number): Promise<number>;
+}
+
+export interface ScheduleStore {
   /** Lets tasks take turns from now on if their time has come, at most a number of them. Returns their number. */
   startScheduled(now: number, limit: number): Promise<number>;
+}
+
+export interface QueueReads {
   /** The names of the lanes in which tasks wait, without the lane of the tasks before their time. */
   listLanes(): Promise<readonly string[]>;
   /** The weight of an account in a lane, and the other weights there. */
@@ -107,17 +131,15 @@ export interface QueueStore {
   listExpired(now: number, limit: number): Promise<readonly ExpiredTask[]>;
   /** The number of tasks that wait, of an account and of all. */
   countWaiting(accountId: string): Promise<{ readonly ofAccount: number; readonly total: number }>;
-  /** Lets a token take turns again that was at its limit. */
-  unblock(tokenId: string): Promise<void>;
   /** The tokens that are at their limit, in the order of their ids, after one. */
   listBlocked(after: string, limit: number): Promise<readonly string[]>;
 }
 
+/** The tasks that wait for a channel. Accounts, and the tokens of an account, take turns by their usage. */
+export interface QueueStore extends PlaceStore, TurnStore, FlowStore, ScheduleStore, QueueReads {}
+
 /** A place that no process has claimed, with the facts that decide on its turn. */
 export interface FoundPlace extends Omit<QueuePlace, 'caps' | 'mediaJson' | 'refusals'> {
-  /** The lane in which it waits from `notBefore` on. Absent if it waits for no time. */
-  readonly nextLane?: string | undefined;
-  readonly notBefore?: number | undefined;
   /** The number of unclaimed places of its token before it in its lane, up to 1000. */
   readonly position: number;
   /** False if its token is at its limit. */
@@ -154,13 +176,6 @@ export interface WaitingAccount {
 /** An account or a model in every lane. */
 export type QueueSubject = { readonly account: string } | { readonly model: string };
 
-/** The author, the time and the reason of a decision of an operator, which becomes an act. */
-export interface QueueDecision {
-  readonly at: number;
-  readonly actor: string;
-  readonly reason: string;
-}
-
 export interface WaitingReads {
   /** Undefined if the task does not wait, or has its turn now. */
   findPlace(taskId: string): Promise<FoundPlace | undefined>;
@@ -180,20 +195,27 @@ export interface WaitingReads {
   listHeldModels(): Promise<readonly string[]>;
 }
 
-/** The view of the queue for operators, and their decisions over it. */
-export interface QueueOperatorStore extends WaitingReads {
+/** The shares of accounts. */
+export interface QueueWeightStore {
   /** Sets the share of an account in every lane, until a time or, without one, until it is set again. */
   setQueueWeight(
     accountId: string,
     to: { readonly weight: number; readonly until?: number | undefined },
-    by: QueueDecision,
+    by: Decision,
   ): Promise<void>;
   /** Resets accounts with an ended weight to the weight 1. Returns their number. */
   endOldWeights(now: number, limit: number): Promise<number>;
+}
+
+/** The turns that operators withhold. */
+export interface QueueHoldStore {
   /** Withholds the turns of an account or a model. Returns false, and does not write, if they were held before. */
-  holdQueue(subject: QueueSubject, by: QueueDecision): Promise<boolean>;
+  holdQueue(subject: QueueSubject, by: Decision): Promise<boolean>;
   /** Releases them. Returns whether they were held. */
-  releaseQueue(subject: QueueSubject, by: QueueDecision): Promise<boolean>;
+  releaseQueue(subject: QueueSubject, by: Decision): Promise<boolean>;
+}
+
+export interface PlaceMover {
   /**
    * Lets a task wait in the lane of another class, or before all others of its token there. Returns the name of the lane;
    * undefined if the task does not wait, or has its turn now.
@@ -201,9 +223,12 @@ export interface QueueOperatorStore extends WaitingReads {
   movePlace(
     taskId: string,
     to: { readonly class?: QueueClass | undefined; readonly first: boolean },
-    by: QueueDecision,
+    by: Decision,
   ): Promise<string | undefined>;
 }
+
+/** The view of the queue for operators, and their decisions over it. */
+export interface QueueOperatorStore extends WaitingReads, QueueWeightStore, QueueHoldStore, PlaceMover {}
 
 /** The most lanes that operators see. */
 export const LANES_MAX = 1000;

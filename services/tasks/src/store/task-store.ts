@@ -3,7 +3,7 @@ import type { WantedWords } from '../domain/prompt-words.ts';
 import type { Doubt, Failure, Mapping, StagedMedia, State, Task, TaskFilter, TaskOrigin } from '../domain/task.ts';
 import type { Finish, PhaseTimes } from './finish.ts';
 import type { PromptStore } from './prompt-store.ts';
-import type { QueueOperatorStore, QueueStore } from './queue-store.ts';
+import type { QueueOperatorStore, QueueStore, AttemptFault } from './queue-store.ts';
 
 /** The part of a create that tasks and jobs have in common. */
 export interface NewWork {
@@ -51,8 +51,9 @@ export interface Attempt {
 }
 
 /** An attempt that ends as refused. */
-export interface RefusedAttempt extends Pick<Attempt, 'number' | 'channel' | 'fault'> {
-  readonly error: string;
+export interface RefusedAttempt extends AttemptFault {
+  readonly number: number;
+  readonly channel: string;
   readonly at: number;
 }
 
@@ -347,6 +348,9 @@ export interface EndedTaskStore {
   markSettled(taskIds: readonly string[], at: number): Promise<void>;
   /** Retries a failed settlement at this time. Others go on in the meantime. */
   putOffSettlement(taskId: string, to: number): Promise<void>;
+}
+
+export interface RemovalStore {
   /** Hides a finished task from its owner, and removes its content and its words. Returns false if it was hidden before. */
   remove(taskId: string, at: number): Promise<boolean>;
   /**
@@ -447,6 +451,7 @@ export type TaskStore = CreateStore &
   StepStore &
   ChangeStore &
   MoveStore &
+  RemovalStore &
   AttentionStore &
   DeadlineStore &
   ProcessStore &

@@ -6,7 +6,8 @@ import type { Channel, PlannedAttempt, Submission } from '../../channels/channel
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import type { Task, TaskOrigin } from '../../domain/task.ts';
-import type { NewTask, RefusedAttempt } from '../../store/task-store.ts';
+import type { AttemptFault } from '../../store/queue-store.ts';
+import type { NewTask } from '../../store/task-store.ts';
 import type { CreateContext } from '../create-context.ts';
 import type { Deps } from '../deps.ts';
 import { contentRejected, noChannel, orderRejected, throttleRefusal, unfit } from '../task-refusals.ts';
@@ -130,7 +131,7 @@ async function refuseAttempt(
   { store, clock }: Deps,
   { id: taskId }: NewTask,
   { runtime, number }: NumberedAttempt,
-  refused: Pick<RefusedAttempt, 'error' | 'fault'>,
+  refused: AttemptFault,
 ): Promise<void> {
   const { id: channel } = runtime.channel.settings;
   await store.refuseAttempt(taskId, { ...refused, number, channel, at: clock.now() });

@@ -1,7 +1,8 @@
 import { QueueWait } from '@reelgate/proto/tasks/v1/queue';
 import type { QueuePlace } from '@reelgate/proto/tasks/v1/queue';
 import type { QueueClass } from '../../domain/lane.ts';
-import type { QueueDecision, QueueSubject } from '../../store/queue-store.ts';
+import type { Decision } from '../../store/operator-store.ts';
+import type { QueueSubject } from '../../store/queue-store.ts';
 import type { Deps } from '../deps.ts';
 import { endWaiting } from '../ends/end-task.ts';
 import type { OperatorDeps } from '../operators/pause-channel.ts';
@@ -16,7 +17,7 @@ const CANCELLED_MAX = 1000;
 const CANCEL_MS_MAX = 5000;
 
 /** The author of a decision and its reason. */
-export type By = Omit<QueueDecision, 'at'>;
+export type By = Omit<Decision, 'at'>;
 
 /** Sets the share of an account in every lane. Returns the time at which the weight ends. */
 export async function setQueueWeight(

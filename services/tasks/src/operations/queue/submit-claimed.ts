@@ -3,7 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import type { Submission } from '../../channels/channel.ts';
-import type { ClaimedTask, ReturnedAttempt } from '../../store/queue-store.ts';
+import type { AttemptFault, ClaimedTask, ReturnedAttempt } from '../../store/queue-store.ts';
 import { UncertainOutcome } from '../attempts/record-outcome.ts';
 import { submitAndRecord } from '../attempts/submit-attempts.ts';
 import type { Refusal } from '../attempts/submit-attempts.ts';
@@ -128,7 +128,7 @@ function computePause(refusals: number): number {
 }
 
 /** The channel cannot do this task, whenever it is asked. The task goes on in the lane without it. */
-async function passOn(deps: Deps, turn: Turn, refused: Pick<ReturnedAttempt, 'error' | 'fault'>): Promise<void> {
+async function passOn(deps: Deps, turn: Turn, refused: AttemptFault): Promise<void> {
   const lane = nameLaneWithout(turn.place.lane, turn.channel);
   if (listLaneChannels(deps, lane).length === 0) await fail(deps, turn, { ...refused, problem: unfit() });
   else await giveBack(deps, turn, { ...refused, lane });
@@ -147,10 +147,7 @@ async function giveBack(
 async function fail(
   deps: Deps,
   { task, number, channel }: Turn,
-  {
-    problem: { reason, message },
-    ...refused
-  }: Pick<ReturnedAttempt, 'error' | 'fault'> & { readonly problem: Problem },
+  { problem: { reason, message }, ...refused }: AttemptFault & { readonly problem: Problem },
 ): Promise<void> {
   const at = deps.clock.now();
   await deps.store.refuseAttempt(task.id, { ...refused, number, channel, at });

@@ -4,7 +4,16 @@ import { LINE_KEY_MS, nameLineKey } from '../../domain/batch.ts';
 import type { BatchFault } from '../../domain/batch.ts';
 import type { Order } from '../../domain/order.ts';
 import type { Failure } from '../../domain/task.ts';
-import type { BatchRunStore, LineWork, OpenLine, OrderWork, StartedLine } from '../batch-store.ts';
+import type {
+  BatchCloseStore,
+  BatchEndStore,
+  BatchRunStore,
+  BatchStartStore,
+  LineWork,
+  OpenLine,
+  OrderWork,
+  StartedLine,
+} from '../batch-store.ts';
 import { inOptionalJson, optionalText, selectTexts, text } from '../columns.ts';
 import { tryTakeKeys } from '../tasks/sql-admission.ts';
 import { CALL, OPEN, countLines, holdLease, toNanos } from './batch-rows.ts';
@@ -23,7 +32,7 @@ export function sqlBatchRuns(sql: Sql): BatchRunStore {
   return { ...sqlStarts(sql), ...sqlEnds(sql), ...sqlCloses(sql) };
 }
 
-function sqlStarts(sql: Sql): Pick<BatchRunStore, 'listOpenLines' | 'startLines' | 'recordStarts' | 'listQueuedTasks'> {
+function sqlStarts(sql: Sql): BatchStartStore {
   return {
     listOpenLines: async (batchId, inFlightMax, limit) => {
       const [row] = await sql.read(
@@ -178,7 +187,7 @@ function refuseLine(query: SqlWork, { batchId, number, from, fault }: LineRefusa
 const FAILURE = inOptionalJson<Failure>('failure_json');
 const NO_FAILURE: Failure = { code: 'internal_error', message: 'the task could not be created' };
 
-function sqlEnds(sql: Sql): Pick<BatchRunStore, 'endLines' | 'endUnknown' | 'finishRun'> {
+function sqlEnds(sql: Sql): BatchEndStore {
   return {
     endLines: async (lease, limit, until) => {
       const values = [lease.batchId, limit];
@@ -266,7 +275,7 @@ async function moveLines(
     );
 }
 
-function sqlCloses(sql: Sql): Pick<BatchRunStore, 'closePending' | 'closeStarting'> {
+function sqlCloses(sql: Sql): BatchCloseStore {
   return {
     closePending: (lease, { outcome, fault }, limit, until) =>
       sql.commitUnsynced(async (query) => {

@@ -1,6 +1,6 @@
 import type { NewId } from '@reelgate/platform/ids';
-import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
-import type { Sql, SqlQuery, SqlRow, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
+import { inChunks, parameters } from '@reelgate/platform/sql/multi-row';
+import type { Sql, SqlQuery, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { BatchCallSchema } from '@reelgate/proto/tasks/v1/batch';
 import { BATCH_FAULTS_MAX } from '../../domain/batch.ts';
 import type { Batch, BatchFault, BatchOutcome, BatchPhase } from '../../domain/batch.ts';
@@ -15,13 +15,12 @@ import type {
   NewBatchLine,
   OpenBatchReader,
 } from '../batch-store.ts';
-import type { Job } from '../job-store.ts';
 import {
   countFrom,
+  findByIds,
   inOptionalJson,
   insertMany,
   optionalText,
-  readChunks,
   searchable,
   selectNumber,
   text,
@@ -275,14 +274,7 @@ async function findPageEnd(query: SqlQuery, page: string, values: readonly SqlVa
   return end;
 }
 
-const FIND_JOBS = byRows((rows) => `SELECT ${JOB.list} FROM jobs WHERE id IN (${parameters(rows)})`);
-
-/** The jobs of lines, by their ids. */
-async function findJobs(query: SqlQuery, rows: readonly SqlRow[]): Promise<ReadonlyMap<string, Job>> {
-  const ids = rows.flatMap((row) => optionalText(row['work_id']) ?? []);
-  const found = await readChunks(query, FIND_JOBS, ids);
-  return new Map(found.map(JOB.read).map((job) => [job.id, job]));
-}
+const findJobs = findByIds(JOB, 'jobs');
 
 function sqlBatchWrites(sql: Sql, writeEvent: WriteEvent): BatchWriteStore {
   return {
@@ -295,9 +287,10 @@ function sqlBatchWrites(sql: Sql, writeEvent: WriteEvent): BatchWriteStore {
           `SELECT ${LINE_LIST}, ${TASK_LIST} ${page} AND batch_lines.number <= $3 ORDER BY batch_lines.number`,
           [lease.batchId, after, end],
         );
+        const withoutTask = rows.filter((row) => row['id'] === null);
         const jobs = await findJobs(
           query,
-          rows.filter((row) => row['id'] === null),
+          withoutTask.flatMap((row) => optionalText(row['work_id']) ?? []),
         );
         return rows.map((row) => {
           const fault = FAULT.read(row);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { sumDemands } from './demands.ts';
+import { sumDemands } from './counter-shards.ts';
 
 const LIMIT = 100;
 const CHANNELS = ['channel:a', 'channel:b'];

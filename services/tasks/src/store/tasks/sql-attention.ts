@@ -52,10 +52,6 @@ export function sqlAttention(sql: Sql, note: WriteNote, writeAct: WriteAct): Att
   };
 }
 
-function toAct(subject: string, { resolution, actor, at }: Parameters<AttentionStore['resolve']>[1], reason: string) {
-  return { at, actor, action: 'attention_resolved', subject, reason, detail: { resolution } } as const;
-}
-
 const ITEM = recordColumns<NewAttention>({
   taskId: inText('task_id'),
   reason: inText('reason'),
@@ -105,13 +101,13 @@ export async function resolveAttention(
   query: SqlQuery,
   { note, writeAct }: AttentionWrites,
   taskId: string,
-  by: Parameters<AttentionStore['resolve']>[1],
+  { resolution, actor, at, reason, why }: Parameters<AttentionStore['resolve']>[1],
 ): Promise<boolean> {
-  const { resolution, actor, at, reason, why } = by;
   const rows = await query(...RESOLVE({ taskId, at, resolution, actor, reason: reason ?? null }));
   if (rows.length === 0) return false;
   const detail = { resolution, actor, ...(why === undefined || why === '' ? {} : { reason: why }) };
   await note(query, taskId, at, { type: 'attention_resolved', detail });
-  if (why !== undefined) await writeAct(query, toAct(taskId, by, why));
+  const act = { at, actor, action: 'attention_resolved', subject: taskId, detail: { resolution } } as const;
+  if (why !== undefined) await writeAct(query, { ...act, reason: why });
   return true;
 }

@@ -4,7 +4,7 @@ import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { runStatements } from '@reelgate/platform/sql/transaction';
 import { channelAccountScope, channelScope } from '../../domain/in-flight-scope.ts';
 import { removeWritten } from '../../domain/task.ts';
-import type { Mapping, Task } from '../../domain/task.ts';
+import type { Mapping } from '../../domain/task.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import type { NamedValues } from '@reelgate/platform/sql/named-values';
 import { recordColumns, searchable, toJson } from '../columns.ts';
@@ -20,7 +20,7 @@ import { DISOWNED } from '../task-store.ts';
 import type { AttemptStore, BeginStore, CreateStore, StartedAttempt, TakeoverStore } from '../task-store.ts';
 
 const { accountId, order } = CONTENT_FIELDS;
-const WRITTEN = recordColumns<Pick<Task, 'accountId' | 'order'>>({ accountId, order });
+const WRITTEN = recordColumns({ accountId, order });
 /** The last attempt that started has set the channel, unless another release started it. */
 const ACCEPT_ON_CHANNEL = buildStatement<AcceptName>((of) => buildAccept(of, '', `AND channel = ${of('channel')}`));
 const ACCEPT_ON_OTHER_CHANNEL = buildStatement<AcceptName>((of) => buildAccept(of, `channel = ${of('channel')},`, ''));

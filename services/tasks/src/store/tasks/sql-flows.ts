@@ -1,14 +1,12 @@
 import type { Sql, SqlQuery, SqlRow, SqlStatement } from '@reelgate/platform/sql/sql';
 import { computeCharge, computeStart } from '../../domain/fair-queue.ts';
 import { selectNumber, text } from '../columns.ts';
-import type { QueuePlace, QueueStore } from '../queue-store.ts';
+import type { Flow, FlowStore, QueuePlace } from '../queue-store.ts';
 
 /*
  * The turns that accounts and their tokens have used of a lane, and the places that they have in it. A change of places
  * holds a lock on the row of their account.
  */
-
-export type Flow = Pick<QueuePlace, 'lane' | 'accountId' | 'tokenId'>;
 
 /** Counts one more place of an account and of its token. The first one of a flow decides where the flow begins. */
 export async function enterFlow(query: SqlQuery, { lane, accountId, tokenId }: Flow): Promise<void> {
@@ -27,14 +25,12 @@ export async function enterFlow(query: SqlQuery, { lane, accountId, tokenId }: F
   if (Number(account?.['waiting']) === 0) {
     const least = await findLeastOfLane(query, lane);
     const start = computeStart(Number(account?.['used']), least, Number(account?.['weight']));
-    await query('UPDATE queue_accounts SET used = $1 WHERE lane = $2 AND account_id = $3', [start, lane, accountId]);
+    await updateAccount(query, { lane, accountId }, 'used = $1', start);
   }
   if (Number(token?.['waiting']) === 0) {
     const least = await findLeast(query, 'queue_tokens', 'lane = $1 AND account_id = $2', [lane, accountId]);
-    await query('UPDATE queue_tokens SET used = $1 WHERE lane = $2 AND account_id = $3 AND token_id = $4', [
-      computeStart(Number(token?.['used']), least, 1),
-      ...[lane, accountId, tokenId],
-    ]);
+    const start = computeStart(Number(token?.['used']), least, 1);
+    await updateToken(query, { lane, accountId, tokenId }, 'used = $1', start);
   }
   await countPlaces(query, { lane, accountId, tokenId }, 1);
 }
@@ -69,33 +65,46 @@ function findLeast(
   );
 }
 
-export async function countPlaces(
+/** Changes the row of an account in a lane, by a value that the change names `$1`. */
+export function updateAccount(
+  query: SqlQuery,
+  { lane, accountId }: Omit<Flow, 'tokenId'>,
+  set: string,
+  value: number,
+): Promise<unknown> {
+  return query(`UPDATE queue_accounts SET ${set} WHERE lane = $2 AND account_id = $3`, [value, lane, accountId]);
+}
+
+/** Changes the row of a token in a lane in the same way. */
+export function updateToken(
   query: SqlQuery,
   { lane, accountId, tokenId }: Flow,
+  set: string,
+  value: number,
+): Promise<unknown> {
+  const where = 'lane = $2 AND account_id = $3 AND token_id = $4';
+  return query(`UPDATE queue_tokens SET ${set} WHERE ${where}`, [value, lane, accountId, tokenId]);
+}
+
+export async function countPlaces(
+  query: SqlQuery,
+  flow: Flow,
   by: 1 | -1,
   set = 'waiting = waiting + $1',
 ): Promise<void> {
-  await query(`UPDATE queue_accounts SET ${set} WHERE lane = $2 AND account_id = $3`, [by, lane, accountId]);
-  await query(`UPDATE queue_tokens SET ${set} WHERE lane = $2 AND account_id = $3 AND token_id = $4`, [
-    by,
-    ...[lane, accountId, tokenId],
-  ]);
+  await updateAccount(query, flow, set, by);
+  await updateToken(query, flow, set, by);
 }
 
 /** Returns the charge of a place at its claim. */
-export async function refund(query: SqlQuery, { lane, accountId, tokenId, cost }: QueuePlace): Promise<void> {
+export async function refund(query: SqlQuery, place: QueuePlace): Promise<void> {
+  const { lane, accountId, cost } = place;
   const weight = await selectNumber(query, 'weight', 'queue_accounts WHERE lane = $1 AND account_id = $2', [
     lane,
     accountId,
   ]);
-  await query('UPDATE queue_accounts SET used = used - $1 WHERE lane = $2 AND account_id = $3', [
-    computeCharge(cost, weight ?? 1),
-    ...[lane, accountId],
-  ]);
-  await query('UPDATE queue_tokens SET used = used - $1 WHERE lane = $2 AND account_id = $3 AND token_id = $4', [
-    computeCharge(cost, 1),
-    ...[lane, accountId, tokenId],
-  ]);
+  await updateAccount(query, place, 'used = used - $1', computeCharge(cost, weight ?? 1));
+  await updateToken(query, place, 'used = used - $1', computeCharge(cost, 1));
 }
 
 /**
@@ -123,7 +132,7 @@ const IDLE_TOKENS = listIdle('queue_tokens', ['lane', 'account_id', 'token_id', 
  * Forgets the usage of the flows of empty lanes. Each row is removed by itself, so that no entry waits for two of them.
  * A turn changes the usage of a flow, so a row that had one meanwhile stays.
  */
-export function sqlIdleFlows(sql: Sql): Pick<QueueStore, 'removeIdleFlows'> {
+export function sqlIdleFlows(sql: Sql): FlowStore {
   const removeAll = async (idle: string, limit: number, toRemoval: (row: SqlRow) => SqlStatement): Promise<number> => {
     let removed = 0;
     for (const row of await sql.read(idle, [limit])) removed += (await sql.write(...toRemoval(row))).length;

@@ -9,7 +9,6 @@ import { COUNTED_COLUMNS, leaveCounters } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
 import { resolveAttention } from './sql-attention.ts';
 import type { AttentionWrites } from './sql-attention.ts';
-import { sqlRemoval } from './sql-removal.ts';
 import type { WriteNote } from './sql-history.ts';
 import type { WriteEvent } from '../webhooks/sql-events.ts';
 import { AHEAD_MS, SETTLED_MAX } from '../task-store.ts';
@@ -220,7 +219,6 @@ function sqlAfterEnd(sql: Sql): EndedTaskStore {
         [to, taskId],
       );
     },
-    ...sqlRemoval(sql),
   };
 }
 

@@ -1,9 +1,7 @@
 import { byRows, inExactChunks, rowValues } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlRow, SqlRunner, SqlValue } from '@reelgate/platform/sql/sql';
-import { SHARDS_MAX, deal, permitChooser } from './counter-shards.ts';
-import type { Demand, Shard, Permit } from './counter-shards.ts';
-import { sumDemands } from './demands.ts';
-import type { CountedWork } from './demands.ts';
+import { SHARDS_MAX, deal, permitChooser, sumDemands } from './counter-shards.ts';
+import type { Demand, Shard, Permit, CountedWork } from './counter-shards.ts';
 import { selectNumber, selectTexts, text } from '../columns.ts';
 
 /*

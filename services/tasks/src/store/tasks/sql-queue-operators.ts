@@ -6,11 +6,14 @@ import type { WriteAct } from '../operators/sql-acts.ts';
 import { LANES_MAX } from '../queue-store.ts';
 import type {
   FoundPlace,
+  PlaceMover,
+  QueueHoldStore,
   QueueOperatorStore,
-  WaitingReads,
   QueueSubject,
+  QueueWeightStore,
   WaitingAccount,
   WaitingLane,
+  WaitingReads,
 } from '../queue-store.ts';
 import { countPlaces, enterFlow } from './sql-flows.ts';
 import { lockPlace } from './sql-queue.ts';
@@ -126,7 +129,7 @@ function sqlWaitingReads(sql: Sql): WaitingReads {
   };
 }
 
-function sqlWeights(sql: Sql, writeAct: WriteAct): Pick<QueueOperatorStore, 'setQueueWeight' | 'endOldWeights'> {
+function sqlWeights(sql: Sql, writeAct: WriteAct): QueueWeightStore {
   const setWeight = async (query: SqlQuery, accountId: string, weight: number): Promise<void> => {
     await query('UPDATE queue_accounts SET weight = $1 WHERE account_id = $2', [weight, accountId]);
     await removeEmptyRule(query, nameSubject({ account: accountId }));
@@ -160,7 +163,7 @@ function sqlWeights(sql: Sql, writeAct: WriteAct): Pick<QueueOperatorStore, 'set
   };
 }
 
-function sqlQueueHolds(sql: Sql, writeAct: WriteAct): Pick<QueueOperatorStore, 'holdQueue' | 'releaseQueue'> {
+function sqlQueueHolds(sql: Sql, writeAct: WriteAct): QueueHoldStore {
   const setHeld = async (query: SqlQuery, of: QueueSubject, held: 0 | 1): Promise<void> => {
     if ('account' in of) await query('UPDATE queue_accounts SET held = $1 WHERE account_id = $2', [held, of.account]);
   };
@@ -210,7 +213,7 @@ async function removeEmptyRule(query: SqlQuery, subject: string): Promise<void> 
   ]);
 }
 
-function sqlMovePlace(sql: Sql, writeAct: WriteAct): Pick<QueueOperatorStore, 'movePlace'> {
+function sqlMovePlace(sql: Sql, writeAct: WriteAct): PlaceMover {
   return {
     movePlace: (taskId, { class: ofClass, first }, by) =>
       sql.transaction(async (query) => {

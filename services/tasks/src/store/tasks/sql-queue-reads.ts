@@ -1,14 +1,13 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { SCHEDULED_LANE } from '../../domain/lane.ts';
 import { selectNumber, text } from '../columns.ts';
-import type { QueueStore } from '../queue-store.ts';
+import type { Flow, QueueReads, ScheduleStore } from '../queue-store.ts';
 import { countPlaces, enterFlow } from './sql-flows.ts';
-import type { Flow } from './sql-flows.ts';
 import { lockAccount, lockPlace } from './sql-queue.ts';
 import { TASK } from './task-rows.ts';
 
 /** The tasks before their time: by their creates, or after several refusals. */
-export function sqlSchedule(sql: Sql): Pick<QueueStore, 'startScheduled'> {
+export function sqlSchedule(sql: Sql): ScheduleStore {
   const start = (taskId: string, next: Omit<Flow, 'tokenId'>, now: number): Promise<boolean> =>
     sql.transaction(async (query) => {
       await lockAccount(query, next);
@@ -41,8 +40,6 @@ export function sqlSchedule(sql: Sql): Pick<QueueStore, 'startScheduled'> {
     },
   };
 }
-
-export type QueueReads = Pick<QueueStore, 'listLanes' | 'readShare' | 'listExpired' | 'listBlocked' | 'countWaiting'>;
 
 export function sqlQueueReads(sql: Sql): QueueReads {
   const sum = async (where: string, values: readonly string[]): Promise<number> =>

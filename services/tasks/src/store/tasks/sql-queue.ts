@@ -13,15 +13,22 @@ import {
   text,
   toInsert,
 } from '../columns.ts';
-import type { Claim, ClaimedTask, OpenChannel, QueuePlace, QueueStore, ReturnedAttempt } from '../queue-store.ts';
-import { countPlaces, enterFlow, refund } from './sql-flows.ts';
-import type { Flow } from './sql-flows.ts';
+import type {
+  Claim,
+  ClaimedTask,
+  Flow,
+  OpenChannel,
+  PlaceStore,
+  QueuePlace,
+  ReturnedAttempt,
+  TurnStore,
+} from '../queue-store.ts';
+import { countPlaces, enterFlow, refund, updateAccount, updateToken } from './sql-flows.ts';
 import type { WriteNote } from './sql-history.ts';
-import type { Cap } from './counter-shards.ts';
+import type { Cap, CountedWork } from './counter-shards.ts';
 import { COUNTED_COLUMNS, leaveCounters, toCountedRow } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
 import type { FinishIn } from './sql-moves.ts';
-import type { CountedWork } from './demands.ts';
 import type { ChooseWithPermits } from './sql-permits.ts';
 import { TASK } from './task-rows.ts';
 
@@ -60,13 +67,11 @@ interface QueueWrites {
   readonly chooseWithPermits: ChooseWithPermits;
 }
 
-export function sqlQueue(sql: Sql, writes: QueueWrites): Places & Claims {
-  return { ...sqlPlaces(sql, writes), ...sqlClaims(sql, writes.chooseWithPermits) };
+export function sqlQueue(sql: Sql, writes: QueueWrites): PlaceStore & TurnStore {
+  return { ...sqlPlaces(sql, writes), ...sqlTurns(sql, writes.chooseWithPermits) };
 }
 
-type Places = Pick<QueueStore, 'enqueue' | 'returnToQueue' | 'finishWaiting' | 'removePlace' | 'removeOldPlaces'>;
-
-function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
+function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): PlaceStore {
   return {
     enqueue: (place, owner) =>
       unlessVanished(async () =>
@@ -192,9 +197,7 @@ interface NextPlace extends CountedWork {
   readonly weight: number;
 }
 
-type Claims = Pick<QueueStore, 'claim' | 'unblock'>;
-
-function sqlClaims(sql: Sql, chooseWithPermits: ChooseWithPermits): Claims {
+function sqlTurns(sql: Sql, chooseWithPermits: ChooseWithPermits): TurnStore {
   return {
     claim: async (lane, to, by) => {
       for (let passedOver = 0; passedOver <= PASSED_OVER_MAX; passedOver += 1) {
@@ -334,18 +337,10 @@ interface Start {
 /** Charges the flow, and writes the attempt as `started`. */
 async function startClaimed(query: SqlQuery, start: Start): Promise<ClaimedTask> {
   const { place, weight, owner, channel, at, counted } = start;
-  const { taskId, lane, accountId, tokenId, cost } = place;
+  const { taskId, cost } = place;
   const [, , rows, numbers] = await Promise.all([
-    query(`UPDATE queue_accounts SET used = used + $1, waiting = waiting - 1 WHERE lane = $2 AND account_id = $3`, [
-      computeCharge(cost, weight),
-      lane,
-      accountId,
-    ]),
-    query(
-      `UPDATE queue_tokens SET used = used + $1, waiting = waiting - 1
-       WHERE lane = $2 AND account_id = $3 AND token_id = $4`,
-      [computeCharge(cost, 1), lane, accountId, tokenId],
-    ),
+    updateAccount(query, place, 'used = used + $1, waiting = waiting - 1', computeCharge(cost, weight)),
+    updateToken(query, place, 'used = used + $1, waiting = waiting - 1', computeCharge(cost, 1)),
     query(
       `UPDATE tasks SET owner = $1, channel = $2, began_at = $3, deadline_passed = 0, in_flight_json = $4,
          shards_json = $5
@@ -376,16 +371,13 @@ async function removeUnclaimed(query: SqlQuery, place: QueuePlace): Promise<void
 }
 
 /** A token that is at its limit is not ready: others have its turns until one of its tasks ends. */
-async function setReady(sql: Sql, { lane, accountId, tokenId }: Flow, isReady: boolean): Promise<void> {
+async function setReady(sql: Sql, flow: Flow, isReady: boolean): Promise<void> {
   await sql.transaction(async (query) => {
-    await query('UPDATE queue_accounts SET ready = ready WHERE lane = $1 AND account_id = $2', [lane, accountId]);
-    await query('UPDATE queue_tokens SET ready = $1 WHERE lane = $2 AND account_id = $3 AND token_id = $4', [
-      isReady ? 1 : 0,
-      ...[lane, accountId, tokenId],
-    ]);
+    await lockAccount(query, flow);
+    await updateToken(query, flow, 'ready = $1', isReady ? 1 : 0);
     await query(`UPDATE queue_accounts SET ready = ${HAS_READY_TOKEN} WHERE lane = $1 AND account_id = $2`, [
-      lane,
-      accountId,
+      flow.lane,
+      flow.accountId,
     ]);
   });
 }

@@ -3,10 +3,19 @@ import type { Sql, SqlValue } from '@reelgate/platform/sql/sql';
 import type { State, Task } from '../../domain/task.ts';
 import { countFrom, searchable, selectNumber, selectTexts, text } from '../columns.ts';
 import type { ChangeFilter, ChangeStore, ReadStore, UnsettledTask } from '../task-store.ts';
-import { buildRange, newValues, toDirection, toIdRange } from './id-ranges.ts';
+import {
+  buildRange,
+  newValues,
+  toDirection,
+  toIdRange,
+  ADMITTED,
+  STATES,
+  TASK,
+  VISIBLE,
+  buildConditions,
+} from './task-rows.ts';
 import { sqlHistory } from './sql-history.ts';
 import { inFlight } from './sql-permits.ts';
-import { ADMITTED, STATES, TASK, VISIBLE, buildConditions } from './task-rows.ts';
 
 /** Literals, because SQLite does not match a parameter to the partial index. */
 const WITH_ADMISSION = {

@@ -1,12 +1,14 @@
 import { parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql } from '@reelgate/platform/sql/sql';
-import { TOTAL_SCOPE, tokenScope } from '../../domain/in-flight-scope.ts';
-import { removeFirst, selectTexts, text, toInsert } from '../columns.ts';
-import type { DeadlineStore, ProcessStore, RetentionStore } from '../task-store.ts';
+import { tokenScope, TOTAL_SCOPE } from '../../domain/in-flight-scope.ts';
+import { recordColumns, removeFirst, selectTexts, text, toInsert, toJson } from '../columns.ts';
+import type { DeadlineStore, ProcessStore, RemovalStore, RetentionStore } from '../task-store.ts';
 import type { WriteNote } from './sql-history.ts';
 import { COUNTED_COLUMNS, leaveSome } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
-import { TASK } from './task-rows.ts';
+import { CONTENT_FIELDS, TASK } from './task-rows.ts';
+import { removeContent } from '../../domain/task.ts';
+import { forgetWords } from '../prompts/sql-prompts.ts';
 
 /** Literals, because SQLite does not match a parameter to the partial index. */
 const NOT_YET = { soft: 'deadline_passed = 0', hard: 'deadline_passed IN (0, 1)' } as const;
@@ -113,5 +115,38 @@ export function sqlProcesses(sql: Sql): ProcessStore {
     },
     listClockDoubts: async (from) =>
       (await sql.read('SELECT at FROM clock_doubts WHERE at >= $1 ORDER BY at', [from])).map(({ at }) => Number(at)),
+  };
+}
+
+const CONTENT = recordColumns(CONTENT_FIELDS);
+const HIDE = `UPDATE tasks SET deleted_at = $1, webhook_url = NULL
+  WHERE id = $2 AND deleted_at IS NULL AND finished_at IS NOT NULL RETURNING ${CONTENT.list}`;
+const STRIP = 'UPDATE tasks SET order_json = $1, result_json = $2, failure_json = $3, staged_json = NULL WHERE id = $4';
+const STRIP_ATTEMPTS = 'UPDATE attempts SET error = NULL WHERE task_id = $1';
+
+/** Hides a task from its owner, and removes the texts of the owner and the upstream, also from the search. */
+export function sqlRemoval(sql: Sql): RemovalStore {
+  let isLeft = false;
+  const remove = (taskId: string, at: number): Promise<boolean> =>
+    sql.transaction(async (query) => {
+      const [row] = await query(HIDE, [at, taskId]);
+      if (row === undefined) return false;
+      const { accountId, order, result, failure } = removeContent(CONTENT.read(row));
+      await query.changes(STRIP, [toJson(order), toJson(result), toJson(failure), taskId]);
+      await query.changes(STRIP_ATTEMPTS, [taskId]);
+      await forgetWords(query, { id: taskId, accountId });
+      return true;
+    });
+  return {
+    remove: async (taskId, at) => {
+      const isRemoved = await remove(taskId, at);
+      isLeft ||= isRemoved;
+      return isRemoved;
+    },
+    eraseRemoved: async () => {
+      if (!isLeft) return;
+      isLeft = false;
+      isLeft = !(await sql.emptyLog());
+    },
   };
 }

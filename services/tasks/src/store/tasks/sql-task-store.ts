@@ -8,7 +8,7 @@ import { sqlMoves } from './sql-moves.ts';
 import type { ToFinishedEvent } from './sql-moves.ts';
 import { sqlListSteps } from './sql-list-steps.ts';
 import { sqlChanges, sqlReads } from './sql-reads.ts';
-import { sqlDeadlines, sqlProcesses, sqlRetention } from './sql-sweeps.ts';
+import { sqlRemoval, sqlDeadlines, sqlProcesses, sqlRetention } from './sql-sweeps.ts';
 import { sqlQueueReads, sqlSchedule } from './sql-queue-reads.ts';
 import { sqlQueue } from './sql-queue.ts';
 import { sqlIdleFlows } from './sql-flows.ts';
@@ -40,6 +40,7 @@ export function sqlTaskStore(
     ...sqlListSteps(sql, reads),
     ...sqlChanges(sql),
     ...moves,
+    ...sqlRemoval(sql),
     ...sqlAttention(sql, note, writeAct),
     ...sqlDeadlines(sql, note),
     ...sqlProcesses(sql),

@@ -1,22 +1,25 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { WantedWords } from '../../domain/prompt-words.ts';
 import { searchable, text } from '../columns.ts';
-import { newValues } from './id-ranges.ts';
-import type { Direction, IdRange } from './id-ranges.ts';
-import type { Bind } from './task-rows.ts';
+import { buildRange, newValues } from './task-rows.ts';
+import type { Bind, Direction, IdRange } from './task-rows.ts';
 
 /** The most words of an account that a beginning stands for, the first ones of the alphabet. */
 const CONTINUATIONS_MAX = 16;
 /** The sizes of the statements over words. */
 const SIZES = [1, 4, CONTINUATIONS_MAX] as const;
 
-interface WalkContext {
+/** The tasks that a walk can reach, in its order. */
+interface WalkRange {
+  readonly range: IdRange;
+  readonly order: Direction;
+}
+
+interface WalkContext extends WalkRange {
   readonly sql: Sql;
   /** The most tasks of a word that one answer examines. */
   readonly examinedMax: number;
   readonly accountId: string;
-  readonly range: IdRange;
-  readonly order: Direction;
 }
 
 /** The tasks that one answer to a search examines: the tasks of one word, or of the words with one beginning. */
@@ -61,16 +64,11 @@ async function findCut(
 ): Promise<string | undefined> {
   const { values, bind } = newValues(searchable(accountId), word);
   const [last, next] = await sql.read(
-    `SELECT task_id FROM prompt_words WHERE account_id = $1 AND word = $2${buildTaskRange(range, bind)}
+    `SELECT task_id FROM prompt_words WHERE account_id = $1 AND word = $2${buildRange(range, bind, 'task_id')}
      ORDER BY task_id ${order} LIMIT 2 OFFSET ${bind(examinedMax - 1)}`,
     values,
   );
   return next === undefined ? undefined : text(last?.['task_id']);
-}
-
-function buildTaskRange({ above, below }: IdRange, bind: Bind): string {
-  const isAbove = above === undefined ? '' : ` AND task_id > ${bind(searchable(above))}`;
-  return below === undefined ? isAbove : `${isAbove} AND task_id < ${bind(searchable(below))}`;
 }
 
 /** The words of an account that begin so. Each is one step in the index, however many tasks have it. */
@@ -97,14 +95,14 @@ function toFirstBeyond(beginning: string): string {
 /** The condition for the tasks of a walk. They are found apart from all else, so that no plan goes along other tasks. */
 export function buildWordWalk(
   { accountId, words, last }: WordWalk,
-  { range, order }: Pick<WalkContext, 'range' | 'order'>,
+  { range, order }: WalkRange,
   bind: Bind,
 ): { readonly before: string; readonly among: string } {
   const size = SIZES.find((one) => one >= words.length) ?? CONTINUATIONS_MAX;
   const account = bind(searchable(accountId));
   const among = Array.from({ length: size }, (_word, at) => bind(words[at] ?? words.at(-1) ?? '')).join(', ');
   const near = order === 'ASC' ? { above: range.above } : { below: range.below };
-  const within = buildTaskRange(last === undefined ? range : near, bind);
+  const within = buildRange(last === undefined ? range : near, bind, 'task_id');
   const end = last === undefined ? '' : ` AND task_id ${order === 'ASC' ? '<=' : '>='} ${bind(last)}`;
   return {
     before: `WITH examined AS MATERIALIZED (

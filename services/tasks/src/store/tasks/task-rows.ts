@@ -1,4 +1,5 @@
 import type { SqlValue } from '@reelgate/platform/sql/sql';
+import { firstIdAt } from '@reelgate/platform/ids';
 import type { Doubt, Mapping, State, Task, TaskOrigin } from '../../domain/task.ts';
 import {
   inColumns,
@@ -13,7 +14,7 @@ import {
   searchable,
 } from '../columns.ts';
 import type { Fields } from '../columns.ts';
-import type { ListFilter } from '../task-store.ts';
+import type { ListFilter, Page } from '../task-store.ts';
 
 /**
  * The condition for tasks that an upstream has or may have, or that wait for one. The condition of an index has the same
@@ -50,12 +51,12 @@ const MAPPING = recordColumns<Mapping>({
 });
 
 /** The members of a task that hold texts and results. */
-export const CONTENT_FIELDS: Fields<Pick<Task, 'accountId' | 'order' | 'result' | 'failure'>> = {
+export const CONTENT_FIELDS = {
   accountId: ORIGIN_FIELDS.accountId,
   order: ORIGIN_FIELDS.order,
   result: inOptionalJson('result_json'),
   failure: inOptionalJson('failure_json'),
-};
+} satisfies Partial<Fields<Task>>;
 
 /** The columns of a task, by its members. */
 export const TASK = recordColumns<Task>({
@@ -180,4 +181,42 @@ export function buildConditions(filter: ComparedFilter, bind: Bind): string {
   return CONDITION_MEMBERS.map(build)
     .filter((part) => part !== '')
     .join(' AND ');
+}
+
+/** Values of a statement, in the order of their parameters. */
+export function newValues(...first: readonly SqlValue[]): { readonly values: SqlValue[]; readonly bind: Bind } {
+  const values = [...first];
+  return { values, bind: (value) => `$${values.push(value)}` };
+}
+
+/** The ids of a page, without both bounds. */
+export interface IdRange {
+  readonly above?: string | undefined;
+  readonly below?: string | undefined;
+}
+
+/** Ids sort by the time of creation, so times are ids. */
+export function toIdRange(
+  { createdFrom, createdBefore }: CreationTimes,
+  { after, ascending = false }: StepPage,
+): IdRange {
+  const from = createdFrom === undefined ? [] : [firstIdAt('task', createdFrom)];
+  const before = createdBefore === undefined ? [] : [firstIdAt('task', createdBefore)];
+  const position = after === undefined ? [] : [after];
+  return {
+    above: [...from, ...(ascending ? position : [])].toSorted().at(-1),
+    below: [...before, ...(ascending ? [] : position)].toSorted().at(0),
+  };
+}
+
+export function buildRange({ above, below }: IdRange, bind: Bind, column = 'id'): string {
+  const isAbove = above === undefined ? '' : ` AND ${column} > ${bind(searchable(above))}`;
+  return below === undefined ? isAbove : `${isAbove} AND ${column} < ${bind(searchable(below))}`;
+}
+
+export type StepPage = Omit<Page, 'offset'>;
+export type Direction = 'ASC' | 'DESC';
+
+export function toDirection({ ascending = false }: StepPage): Direction {
+  return ascending ? 'ASC' : 'DESC';
 }

@@ -1,8 +1,7 @@
-import { byRows, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Endpoint, SealedSecret } from '../../domain/webhook.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
-import { readChunks, searchable, text, toInsert, toJson } from '../columns.ts';
+import { findByIds, searchable, toInsert, toJson } from '../columns.ts';
 import type { EndpointChange, EndpointSettingsStore, SecretStore } from '../webhook-store.ts';
 import { endPending, refreshDueTime, resendPending } from './sql-receiver-due-times.ts';
 import { ENDPOINT, HEALTH, SECRET } from './webhook-rows.ts';
@@ -36,9 +35,7 @@ const LOCK_RECEIVER = 'UPDATE webhook_receivers SET updated_at = $2 WHERE id = $
 /** A receiver with more pending deliveries than one statement ends stays until the last of them has ended. */
 const REMOVE_RECEIVER = `DELETE FROM webhook_receivers WHERE id = $1
   AND NOT EXISTS (SELECT 1 FROM webhook_deliveries WHERE receiver_id = $1 AND due_at IS NOT NULL)`;
-const FIND_HEALTH = byRows(
-  (rows) => `SELECT id, ${HEALTH.list} FROM webhook_receivers WHERE id IN (${parameters(rows)})`,
-);
+const findHealth = findByIds(HEALTH, 'webhook_receivers');
 
 /** The endpoints of accounts. The receiver of an endpoint has its id. */
 export function sqlEndpoints(sql: Sql): EndpointSettingsStore {
@@ -68,10 +65,7 @@ export function sqlEndpoints(sql: Sql): EndpointSettingsStore {
         "webhook_endpoints WHERE account_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3",
         [searchable(accountId), searchable(after ?? ''), limit],
       ),
-    readHealth: async (endpointIds) => {
-      const rows = await readChunks(sql.read, FIND_HEALTH, endpointIds);
-      return new Map(rows.map((row) => [text(row['id']), HEALTH.read(row)]));
-    },
+    readHealth: (endpointIds) => findHealth(sql.read, endpointIds),
   };
 }
 
@@ -127,9 +121,7 @@ async function remove(query: SqlWork, [endpointId, accountId]: EndpointKey, at: 
   return true;
 }
 
-const FIND_SECRETS = byRows(
-  (rows) => `SELECT ${SECRET.list} FROM webhook_secrets WHERE owner_id IN (${parameters(rows)})`,
-);
+const findSecrets = findByIds(SECRET, 'webhook_secrets', 'owner_id');
 const REPLACE = buildStatement<'ownerId' | 'sealed' | 'hint' | 'oldSealed' | 'oldUntil' | 'updatedAt' | 'was'>(
   (of) => `UPDATE webhook_secrets SET sealed = ${of('sealed')}, hint = ${of('hint')}, old_sealed = ${of('oldSealed')},
     old_until = ${of('oldUntil')}, updated_at = ${of('updatedAt')}
@@ -139,15 +131,12 @@ const REPLACE = buildStatement<'ownerId' | 'sealed' | 'hint' | 'oldSealed' | 'ol
 /** The signing secrets, as they are sealed. */
 export function sqlSecrets(sql: Sql): SecretStore {
   return {
-    findSecrets: async (ownerIds) => {
-      const rows = await readChunks(sql.read, FIND_SECRETS, ownerIds);
-      return new Map(rows.map((row) => [text(row['owner_id']), SECRET.read(row)]));
-    },
+    findSecrets: (ownerIds) => findSecrets(sql.read, ownerIds),
     addSecret: async (secret) => {
-      const [, [stored]] = await sql.transaction((query) =>
-        Promise.all([insertSecret(query, secret), query(FIND_SECRETS(1), [secret.ownerId])]),
+      const [, stored] = await sql.transaction((query) =>
+        Promise.all([insertSecret(query, secret), findSecrets(query, [secret.ownerId])]),
       );
-      return stored === undefined ? secret : SECRET.read(stored);
+      return stored.get(secret.ownerId) ?? secret;
     },
     replaceSecret: async ({ ownerId, sealed, hint, old, updatedAt }, was) => {
       const [oldSealed, oldUntil] = [old?.sealed ?? null, old?.until ?? null];

@@ -1,15 +1,15 @@
 import type { NewId } from '@reelgate/platform/ids';
-import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
+import { inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlRow, SqlStatement } from '@reelgate/platform/sql/sql';
 import { DEFAULT_ENDPOINT, EVENT_TYPES } from '../../domain/webhook.ts';
 import type { ClientEvent, DispatchedEvent, Endpoint, EventType } from '../../domain/webhook.ts';
-import { insertMany, readChunks, searchable, selectNumber, text, toInsert } from '../columns.ts';
+import { findByIds, insertMany, searchable, selectNumber, text, toInsert } from '../columns.ts';
 import type { DispatchCounts, EventDispatcher, EventPlaceReader, EventReader, EventWriter } from '../webhook-store.ts';
 import { buildWakes } from './sql-receiver-due-times.ts';
 import type { ReceiverName } from './sql-receiver-due-times.ts';
 import { DISPATCHED, ENDPOINT, EVENT } from './webhook-rows.ts';
 
-const FIND = byRows((rows) => `SELECT ${DISPATCHED.list} FROM events WHERE id IN (${parameters(rows)})`);
+const findEvents = findByIds(EVENT, 'events');
 const AFTER = `events
   WHERE account_id = $1 AND seq IS NOT NULL AND seq > $2 AND ($3 = '' OR subject_id = $3)
     AND type IN (${parameters(EVENT_TYPES.length, 5)}) ORDER BY seq LIMIT $4`;
@@ -25,10 +25,7 @@ export function sqlEvents(sql: Sql): EventWriter & EventReader & EventPlaceReade
         ...[searchable(accountId), seq, searchable(subjectId ?? ''), limit],
         ...allTypes(types),
       ]),
-    findEvents: async (ids) => {
-      const rows = await readChunks(sql.read, FIND, ids);
-      return new Map(rows.map((row) => [text(row['id']), EVENT.read(row)]));
-    },
+    findEvents: (ids) => findEvents(sql.read, ids),
     ...sqlPlaces(sql),
   };
 }

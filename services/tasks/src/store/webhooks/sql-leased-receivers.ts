@@ -5,6 +5,7 @@ import type { JudgedAttempt } from '../../domain/rules/judge-attempts.ts';
 import type { Attempt, Endpoint, Health } from '../../domain/webhook.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import {
+  findByIds,
   inNumber,
   inOptionalNumber,
   inText,
@@ -76,9 +77,7 @@ const buildNextReceivers = (of: (name: NextName) => string): string => `
   ORDER BY fair.fair_rank, fair.due_at LIMIT ${of('limit')}`;
 const DUE_DELIVERIES = `${SELECT_DELIVERY}
   WHERE d.receiver_id = $1 AND d.due_at IS NOT NULL AND d.due_at <= $2 ORDER BY d.due_at, d.id LIMIT $3`;
-const FIND_ENDPOINTS = byRows(
-  (rows) => `SELECT ${ENDPOINT.list} FROM webhook_endpoints WHERE id IN (${parameters(rows)})`,
-);
+const findEndpoints = findByIds(ENDPOINT, 'webhook_endpoints');
 const FIND_RECEIVERS = byRows(
   (rows) => `SELECT ${RECEIVER_COLUMNS} FROM webhook_receivers
     WHERE lease IS NOT NULL AND id IN (${parameters(rows)})`,
@@ -117,7 +116,7 @@ export function sqlLeasedReceivers(sql: Sql): ReceiverLeaseStore {
       const names = new Map(leases.map(({ receiverId, lease }) => [receiverId, lease]));
       const rows = await readChunks(sql.read, FIND_RECEIVERS, [...names.keys()]);
       const held = rows.filter((row) => names.get(text(row['id'])) === row['lease']);
-      const endpoints = await findEndpoints(sql.read, held);
+      const endpoints = await findEndpoints(sql.read, listEndpointIds(held));
       return new Map(held.map((row) => [text(row['id']), fromReceiverRow(row, endpoints)]));
     },
   };
@@ -136,7 +135,7 @@ async function leaseReceivers(
   const rows = await query(...takeNext({ ...options, now, candidates: options.limit * CANDIDATES }));
   if (rows.length === 0) return [];
   const [endpoints, ...due] = await Promise.all([
-    findEndpoints(query, rows),
+    findEndpoints(query, listEndpointIds(rows)),
     ...rows.map((row) =>
       query(DUE_DELIVERIES, [text(row['id']), now, Number(row['failures']) >= failuresMax ? 1 : deliveries]),
     ),
@@ -166,10 +165,8 @@ function explainUnusable(endpoint: Endpoint | undefined): string | undefined {
   return endpoint.disabled === undefined ? undefined : 'endpoint_disabled';
 }
 
-async function findEndpoints(query: SqlQuery, receivers: readonly SqlRow[]): Promise<ReadonlyMap<string, Endpoint>> {
-  const ids = receivers.map((row) => text(row['endpoint_id'])).filter((id) => id !== DEFAULT_ENDPOINT);
-  const pages = await Promise.all(inChunks(ids).map((chunk) => query(FIND_ENDPOINTS(chunk.length), chunk)));
-  return new Map(pages.flat().map((row) => [text(row['id']), ENDPOINT.read(row)]));
+function listEndpointIds(receivers: readonly SqlRow[]): readonly string[] {
+  return receivers.map((row) => text(row['endpoint_id'])).filter((id) => id !== DEFAULT_ENDPOINT);
 }
 
 function fromReceiverRow(row: SqlRow, endpoints: ReadonlyMap<string, Endpoint>): Receiver {
@@ -216,9 +213,7 @@ const WRITE_HEALTH = buildStatement<keyof Health | 'receiverId' | 'lease' | 'cir
     updated_at = ${of('at')}, circuit = ${of('circuit')}
   WHERE id = ${of('receiverId')} AND lease = ${of('lease')} RETURNING id`,
 );
-const FIND_PROGRESS = byRows(
-  (rows) => `SELECT ${PROGRESS.list} FROM webhook_deliveries WHERE id IN (${parameters(rows)})`,
-);
+const findProgress = findByIds(PROGRESS, 'webhook_deliveries');
 const FIND_ATTEMPTS = byRows(
   (rows) => `SELECT delivery_id, at, duration_ms FROM webhook_attempts WHERE delivery_id IN (${parameters(rows)})`,
 );
@@ -263,7 +258,7 @@ async function recordAll(query: SqlWork, records: readonly ReceiverRecord[]): Pr
       ...disabling.map(({ receiverId }) => query(LOCK_ENDPOINT, [receiverId])),
       ...records.map((record) => query(...writeHealth(record))),
     ]).then((answers) => new Set(answers.flat().map((row) => text(row['id'])))),
-    findDeliveries(query, records),
+    findProgress(query, listDeliveryIds(records)),
   ]);
   const live = records.filter(({ receiverId }) => held.has(receiverId));
   const known = await findKnownAttempts(query, live, deliveries);
@@ -290,13 +285,8 @@ function writeHealth({ receiverId, lease, health, circuit, at }: ReceiverRecord)
   });
 }
 
-async function findDeliveries(
-  query: SqlQuery,
-  records: readonly ReceiverRecord[],
-): Promise<ReadonlyMap<string, DeliveryProgress>> {
-  const ids = [...new Set(records.flatMap(({ attempts }) => attempts.map(({ deliveryId }) => deliveryId)))];
-  const pages = await Promise.all(inChunks(ids).map((chunk) => query(FIND_PROGRESS(chunk.length), chunk)));
-  return new Map(pages.flat().map((row) => [text(row['id']), PROGRESS.read(row)]));
+function listDeliveryIds(records: readonly ReceiverRecord[]): readonly string[] {
+  return [...new Set(records.flatMap(({ attempts }) => attempts.map(({ deliveryId }) => deliveryId)))];
 }
 
 /** The attempts of deliveries that have one with such a number: a record may come twice. */

@@ -1,19 +1,26 @@
 import { removeContent } from '../../../src/domain/task.ts';
 import { AHEAD_MS } from '../../../src/store/task-store.ts';
 import type { Finish, PhaseTimes } from '../../../src/store/finish.ts';
-import type { MoveStore, Progress } from '../../../src/store/task-store.ts';
+import type {
+  DueTimeStore,
+  EndedTaskStore,
+  FinishStore,
+  MoveStore,
+  Progress,
+  ProgressStore,
+  RemovalStore,
+  TaskLeaseStore,
+} from '../../../src/store/task-store.ts';
 import { findTask, isAdmitted, isUnfinished, toTask } from './model-state.ts';
 import type { ModelState, ModelTask } from './model-state.ts';
 import { resolveWait } from './model-sweeps.ts';
 
 /** The part of the reference that polls tasks and ends them. */
-export function modelMoves(state: ModelState): MoveStore {
+export function modelMoves(state: ModelState): MoveStore & RemovalStore {
   return { ...modelLeases(state), ...modelDueTimes(state), ...modelProgress(state), ...modelEnds(state) };
 }
 
-type Leases = Pick<MoveStore, 'claimDue' | 'findNextDue' | 'dropLeases' | 'listLeasedIds' | 'dropLease'>;
-
-function modelLeases(state: ModelState): Leases {
+function modelLeases(state: ModelState): TaskLeaseStore {
   const release = (task: ModelTask): void => {
     Object.assign(task, { leaseUntil: undefined, owner: undefined });
   };
@@ -62,9 +69,7 @@ function isLeased({ leaseUntil }: ModelTask, now: number): boolean {
   return leaseUntil !== undefined && leaseUntil > now;
 }
 
-type DueTimes = Pick<MoveStore, 'pullIn' | 'makeDue' | 'pollSoon'>;
-
-function modelDueTimes(state: ModelState): DueTimes {
+function modelDueTimes(state: ModelState): DueTimeStore {
   return {
     pullIn: async (channel, { beyond, to, limit }) => {
       const late = state.tasks
@@ -94,7 +99,7 @@ function modelDueTimes(state: ModelState): DueTimes {
   };
 }
 
-function modelProgress(state: ModelState): Pick<MoveStore, 'progress'> {
+function modelProgress(state: ModelState): ProgressStore {
   return {
     progress: async (taskId, from, to, note) => {
       const task = findTask(state, taskId);
@@ -147,9 +152,7 @@ export function endTask(state: ModelState, taskId: string, finish: Finish): Phas
   return { acceptedAt, workingAt: task.workingAt, ...(hasWaited ? { hasWaited } : {}) };
 }
 
-type Ends = Pick<MoveStore, 'finish' | 'markSettled' | 'putOffSettlement' | 'remove' | 'eraseRemoved'>;
-
-function modelEnds(state: ModelState): Ends {
+function modelEnds(state: ModelState): FinishStore & EndedTaskStore & RemovalStore {
   return {
     finish: async (taskId, finish) => endTask(state, taskId, finish),
     markSettled: async (taskIds, at) => {

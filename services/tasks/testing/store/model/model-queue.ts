@@ -1,7 +1,16 @@
 import { computeCharge, computeStart } from '../../../src/domain/fair-queue.ts';
 import { TOTAL_SCOPE, channelScope } from '../../../src/domain/in-flight-scope.ts';
 import { SCHEDULED_LANE } from '../../../src/domain/lane.ts';
-import type { Claim, QueuePlace, QueueStore } from '../../../src/store/queue-store.ts';
+import type {
+  Claim,
+  Flow,
+  FlowStore,
+  PlaceStore,
+  QueueReads,
+  QueueStore,
+  ScheduleStore,
+  TurnStore,
+} from '../../../src/store/queue-store.ts';
 import { endTask } from './model-moves.ts';
 import { countInFlight, findTask, isUnfinished, toTask } from './model-state.ts';
 import type { ModelAccountFlow, ModelPlace, ModelState, ModelTask, ModelTokenFlow } from './model-state.ts';
@@ -30,8 +39,6 @@ export function modelQueue(state: ModelState): QueueRules & QueueStore {
     },
   };
 }
-
-type Flow = Pick<QueuePlace, 'lane' | 'accountId' | 'tokenId'>;
 
 export function findPlace(state: ModelState, taskId: string): ModelPlace | undefined {
   return state.places.find((place) => place.taskId === taskId);
@@ -107,12 +114,7 @@ function leavePlace(state: ModelState, place: ModelPlace): void {
   state.places = state.places.filter((one) => one !== place);
 }
 
-type Places = Pick<
-  QueueStore,
-  'enqueue' | 'returnToQueue' | 'finishWaiting' | 'removePlace' | 'removeOldPlaces' | 'removeIdleFlows'
->;
-
-function modelPlaces(state: ModelState): Places {
+function modelPlaces(state: ModelState): PlaceStore & FlowStore {
   return {
     enqueue: async (place, owner) => {
       const task = findTask(state, place.taskId);
@@ -186,9 +188,7 @@ export function listOldPlaces(state: ModelState): readonly ModelPlace[] {
   return state.places.filter(({ taskId, isClaimed }) => isClaimed && findTask(state, taskId)?.admission !== 'waiting');
 }
 
-type Turns = Pick<QueueStore, 'claim' | 'unblock'>;
-
-function modelTurns(state: ModelState): Turns {
+function modelTurns(state: ModelState): TurnStore {
   return {
     claim: async (lane, { channel, inFlightMax }, { owner, at }): Promise<Claim> => {
       for (let passedOver = 0; passedOver <= PASSED_OVER_MAX; passedOver += 1) {
@@ -254,7 +254,7 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-function modelSchedule(state: ModelState): Pick<QueueStore, 'startScheduled'> {
+function modelSchedule(state: ModelState): ScheduleStore {
   return {
     startScheduled: async (now, limit) => {
       const due = listScheduled(state, now).slice(0, limit);
@@ -283,8 +283,6 @@ export function listExpired(state: ModelState, now: number): readonly ModelPlace
     .filter(({ taskId, isClaimed, startBy }) => !isClaimed && startBy <= now && findTask(state, taskId) !== undefined)
     .toSorted((one, other) => one.startBy - other.startBy);
 }
-
-type QueueReads = Pick<QueueStore, 'listLanes' | 'readShare' | 'listExpired' | 'countWaiting' | 'listBlocked'>;
 
 function modelQueueReads(state: ModelState): QueueReads {
   return {
