@@ -77,7 +77,7 @@ function sqlBatchCreates(sql: Sql): BatchCreateStore {
     countEnded: (accountId) => countFrom(sql.read, ENDED_BATCHES, [searchable(accountId)]),
     findBatch: (batchId) => BATCH.selectFirstFrom(sql.read, 'batches WHERE id = $1', [searchable(batchId)]),
     listBatches: (accountId, { limit, after }) =>
-      BATCH.selectFrom(sql.read, "batches WHERE account_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3", [
+      BATCH.selectFrom(sql.read, `batches WHERE account_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3`, [
         searchable(accountId),
         searchable(after ?? ''),
         limit,

@@ -62,7 +62,7 @@ export function sqlEndpoints(sql: Sql): EndpointSettingsStore {
     listEndpoints: (accountId, { limit, after }) =>
       ENDPOINT.selectFrom(
         sql.read,
-        "webhook_endpoints WHERE account_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3",
+        `webhook_endpoints WHERE account_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3`,
         [searchable(accountId), searchable(after ?? ''), limit],
       ),
     readHealth: (endpointIds) => findHealth(sql.read, endpointIds),
