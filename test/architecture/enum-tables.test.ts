@@ -12,7 +12,7 @@ const CONSTANT = /^(?:export )?const (\w+)(?:: [^=]+)? = (?:new Map[^(]*\()?[[{]
 const OTHER_WORDS: Readonly<Record<string, string>> = {
   'deploy/program/config/internal-callers.ts GRANTABLE': 'the scopes that an operator may grant',
   'deploy/program/keys/identities.ts SCOPES': 'the scopes of each part of the program',
-  'services/gateway/src/clients/charged-items-client.ts BASES': 'the bases of a charge, which are three of five',
+  'services/gateway/src/clients/usage-client.ts SOURCES': 'the sources of a charge, which are three of five',
   'services/gateway/src/dialects/openrouter/encode.ts STATUS': 'the words of OpenRouter',
   'services/gateway/src/dialects/vendor/encode.ts VENDOR_STATUS': 'the words of the vendor',
   'services/gateway/src/dialects/vendor/encode.ts TASK_TYPES': 'the words of the vendor',

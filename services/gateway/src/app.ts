@@ -17,15 +17,12 @@ import { startBatches } from './batches/start-batches.ts';
 import { billingAuthenticate } from './clients/billing-client.ts';
 import type { GatewayClients } from './clients/gateway-clients.ts';
 import { clientFiles } from './clients/client-files.ts';
-import { listOrderableModels } from './clients/models-client.ts';
+import { modelReaders } from './clients/models-client.ts';
 import { accountBooks, readTaskCharges } from './clients/money-client.ts';
 import type { AccountBooks } from './clients/money-client.ts';
 import { newLinkSigner } from './http/signed-links.ts';
-import { readUnitPrices } from './clients/unit-prices-client.ts';
-import { billingChargedItems } from './clients/charged-items-client.ts';
-import type { ReadChargedItems } from './clients/charged-items-client.ts';
-import { billingUsage } from './clients/usage-client.ts';
-import type { ReadUsage } from './clients/usage-client.ts';
+import { billingChargedItems, billingUsage } from './clients/usage-client.ts';
+import type { ReadChargedItems, ReadUsage } from './clients/usage-client.ts';
 import { webhooksClient } from './clients/webhooks-client.ts';
 import { gatewayConfig, readCatalogue } from './config.ts';
 import type { GatewayConfig } from './config.ts';
@@ -278,8 +275,7 @@ function openMoneyReads(
     chargedItems: billingChargedItems(usage),
     charges: cacheCharges((caller, ids, timeoutMs) => readTaskCharges(billing, caller, ids, timeoutMs), { clock, log }),
     videoModels: openVideoModels({
-      listOrderable: (tokenId, caller) => listOrderableModels(tasks, tokenId, caller),
-      readPrices: (question, caller) => readUnitPrices(billing, question, caller),
+      ...modelReaders(tasks, billing),
       catalogue,
     }),
   };

@@ -1,99 +1,68 @@
-import type { Model as WireModel, ModelOperation as WireOperation } from '@reelgate/proto/tasks/v1/task_service';
+import { deriveValues, deriveWords, listWords } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
+import type { ListUnitPricesResponse } from '@reelgate/proto/billing/v1/billing_service';
+import { PriceUnit as WireUnit } from '@reelgate/proto/billing/v1/price';
+import type { PriceSheet, UnitPrice } from '@reelgate/proto/billing/v1/price';
+import { TokenClass } from '@reelgate/proto/billing/v1/token_queue';
+import type { QueueClass } from '@reelgate/proto/tasks/v1/queue';
+import type { ListModelsResponse, ModelOperation } from '@reelgate/proto/tasks/v1/task_service';
+import type { BillingClient } from './billing-client.ts';
 import { withDeadline } from './caller.ts';
 import type { AccountCaller } from './caller.ts';
-import { KIND_WORDS, ROLE_WORDS } from './plain-task.ts';
-import type { PlainKind, PlainRole } from './plain-task.ts';
 import { WAIT_CLASSES } from './task-queue.ts';
-import type { WaitClass } from './task-queue.ts';
 import type { TasksClient } from './tasks-client.ts';
-import type { MessageMapping } from './wire-values.ts';
+import { requireValue } from './wire-values.ts';
 
 const DEADLINE_MS = 5000;
+/** The maximum number of queries in one call. */
+const QUERIES_MAX = 1000;
 
-export interface OrderableModels {
-  readonly models: readonly OrderableModel[];
-  /** The price class of the token's orders, unless they prefer another. Undefined if the token has no class. */
-  readonly priceClass: WaitClass | undefined;
-}
+export type PriceUnit = EnumWord<typeof WireUnit>;
+export const PRICE_UNITS = listWords(WireUnit);
+const UNIT_WORDS = deriveWords(WireUnit);
+const CLASSES = deriveValues(TokenClass);
 
-/** A model that a token may order from, with the limits that the tasks service holds its orders to. */
-export interface OrderableModel {
-  readonly id: string;
-  readonly durationMin: number;
-  readonly durationMax: number;
-  readonly ratios: readonly string[];
-  /** The ratios that an order of text alone cannot have. */
-  readonly mediaRatios: readonly string[];
+export interface PriceQuestion {
   readonly operations: readonly ModelOperation[];
+  /** The class in which the work would wait. */
+  readonly priceClass: QueueClass;
 }
 
-/** A use of a model. */
-export interface ModelOperation {
-  readonly kind: PlainKind;
-  /** The key of its price. */
-  readonly priceKey: string;
-  /** Empty if its orders name no resolution. */
-  readonly resolutions: readonly string[];
-  /** The maximum number of characters of each text. */
-  readonly textMax: number;
-  readonly media: MediaLimits;
-  /** True if the price counts them: the seconds of reference videos, and images. */
-  readonly counts: { readonly inputSeconds: boolean; readonly images: boolean };
+export interface PriceSheets {
+  readonly currency: string;
+  /** A sheet for each operation, in the same order. */
+  readonly sheets: readonly PriceSheet[];
 }
 
-export interface MediaLimits {
-  /** The maximum number of media items in all. */
-  readonly max: number;
-  /** The maximum number of items of each role. A missing role is not allowed. */
-  readonly roles: Readonly<Partial<Record<PlainRole, number>>>;
-  readonly framesExcludeReferences: boolean;
-  /** A reference audio needs a reference image, a reference video or a base video. */
-  readonly audioNeedsPicture: boolean;
+/** The models that a token may order from, with the limits of their orders, and the prices of single units. */
+export interface ModelReaders {
+  /** Lists the models by id, and the price class of the token's orders, unless they prefer another. */
+  readonly listOrderable: (tokenId: string, caller: AccountCaller) => Promise<ListModelsResponse>;
+  /** Reads the prices in the currency of the account. */
+  readonly readPrices: (question: PriceQuestion, caller: AccountCaller) => Promise<PriceSheets>;
 }
 
-/** Lists the models that a token may order from, by id. */
-export async function listOrderableModels(
-  tasks: Pick<TasksClient, 'listModels'>,
-  tokenId: string,
-  { accountId, ...call }: AccountCaller,
-): Promise<OrderableModels> {
-  const { models, priceClass } = await tasks.listModels({ accountId, tokenId }, withDeadline(call, DEADLINE_MS));
-  return { models: models.map(fromWireModel), priceClass: WAIT_CLASSES[priceClass] };
-}
-
-function fromWireModel(model: WireModel): OrderableModel {
-  const { id, durationMin, durationMax, ratios, mediaRatios, operations } = model;
+export function modelReaders(tasks: TasksClient, billing: BillingClient): ModelReaders {
   return {
-    id,
-    durationMin,
-    durationMax,
-    ratios,
-    mediaRatios,
-    operations: operations.flatMap(fromWireOperation),
-  } satisfies MessageMapping<WireModel, 'kinds' | 'resolutions'>;
+    listOrderable: (tokenId, { accountId, ...call }) =>
+      tasks.listModels({ accountId, tokenId }, withDeadline(call, DEADLINE_MS)),
+    readPrices: async ({ operations, priceClass }, { accountId, ...call }) => {
+      const word = WAIT_CLASSES[priceClass];
+      const ofClass = word === undefined ? TokenClass.UNSPECIFIED : CLASSES[word];
+      const answers: ListUnitPricesResponse[] = [];
+      for (let from = 0; from < operations.length; from += QUERIES_MAX) {
+        const queries = operations
+          .slice(from, from + QUERIES_MAX)
+          .map(({ priceKey, resolutions }) => ({ priceKey, resolutions }));
+        const request = { accountId, queries, class: ofClass };
+        answers.push(await billing.listUnitPrices(request, withDeadline(call, DEADLINE_MS)));
+      }
+      return { currency: answers.at(-1)?.currency ?? '', sheets: answers.flatMap(({ sheets }) => sheets) };
+    },
+  };
 }
 
-/** A kind that a newer tasks service has is left out. */
-function fromWireOperation(operation: WireOperation): ModelOperation[] {
-  const kind = KIND_WORDS[operation.kind];
-  if (kind === undefined) return [];
-  const { priceKey, resolutions, textMax, mediaMax, roles, countsInputSeconds, countsImages } = operation;
-  const { framesExcludeReferences, audioNeedsPicture } = operation;
-  return [
-    {
-      kind,
-      priceKey,
-      resolutions,
-      textMax,
-      media: {
-        max: mediaMax,
-        roles: Object.fromEntries(
-          roles.flatMap(({ role, max }) => (ROLE_WORDS[role] ? [[ROLE_WORDS[role], max]] : [])),
-        ),
-        framesExcludeReferences,
-        audioNeedsPicture,
-      },
-      counts: { inputSeconds: countsInputSeconds, images: countsImages },
-    },
-  ];
+/** Names the unit of a price. Refuses an unknown unit, because the sum would be wrong without it. */
+export function nameUnit({ unit }: UnitPrice): PriceUnit {
+  return requireValue(UNIT_WORDS[unit]);
 }

@@ -13,6 +13,8 @@ export type MessageMapping<M extends Message, Other extends keyof M = never> = R
 >;
 
 /** Converts a timestamp to milliseconds since 1970. Returns undefined without a timestamp. */
+export function toMs(timestamp: Timestamp): number;
+export function toMs(timestamp: Timestamp | undefined): number | undefined;
 export function toMs(timestamp: Timestamp | undefined): number | undefined {
   return timestamp === undefined ? undefined : timestampMs(timestamp);
 }

@@ -4,6 +4,13 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+ -]\
 const UNIX_SECONDS = /^\d{1,11}$/;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** The time between two moments, in milliseconds since 1970. */
+export interface Period {
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+}
+
 /**
  * Parses a date (UTC), an RFC 3339 timestamp or Unix seconds to milliseconds since 1970. Returns undefined for any
  * other text. A date as the end of a period includes the whole day.

@@ -1,45 +1,55 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ModelOperation, OrderableModel } from '../clients/models-client.ts';
-import type { PriceSheet } from '../clients/unit-prices-client.ts';
+import { create } from '@bufbuild/protobuf';
+import { PriceSheetSchema, PriceUnit } from '@reelgate/proto/billing/v1/price';
+import type { PriceSheet } from '@reelgate/proto/billing/v1/price';
+import { MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { ListModelsResponseSchema, ModelOperationSchema, ModelSchema } from '@reelgate/proto/tasks/v1/task_service';
+import type { Model, ModelOperation } from '@reelgate/proto/tasks/v1/task_service';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { openVideoModels } from './list-models.ts';
 
 const CALLER = { accountId: 'demo', tokenId: 'token_1', requestId: 'request_1' };
 const CATALOGUE: Catalogue = { models: new Map(), offered: [] };
-const UNPRICED: PriceSheet = { isPriced: false, resolutions: [], prices: [] };
-const priced = (...units: ('output_second' | 'input_second' | 'input_image')[]): PriceSheet => ({
-  isPriced: true,
-  resolutions: ['720p'],
-  prices: units.map((unit) => ({ unit, resolution: undefined, free: 0, amountNanos: 1n })),
-});
+const UNPRICED = create(PriceSheetSchema);
+const priced = (...units: PriceUnit[]): PriceSheet =>
+  create(PriceSheetSchema, {
+    priced: true,
+    resolutions: ['720p'],
+    prices: units.map((unit) => ({ unit, amountNanos: 1n })),
+  });
 
-const operation = (kind: ModelOperation['kind'], counts = { inputSeconds: true, images: true }): ModelOperation => ({
-  kind,
-  priceKey: `${kind} price`,
-  resolutions: ['720p', '4K'],
-  textMax: 100,
-  media: { max: 2, roles: { first_frame: 1 }, framesExcludeReferences: true, audioNeedsPicture: true },
-  counts,
-});
-const model = (id: string, ...operations: ModelOperation[]): OrderableModel => ({
-  id,
-  durationMin: 2,
-  durationMax: 3,
-  ratios: ['adaptive', '9:16'],
-  mediaRatios: ['adaptive'],
-  operations,
-});
+const operation = (kind: TaskKind, counts = { countsInputSeconds: true, countsImages: true }): ModelOperation =>
+  create(ModelOperationSchema, {
+    kind,
+    priceKey: `${kind} price`,
+    resolutions: ['720p', '4K'],
+    textMax: 100,
+    mediaMax: 2,
+    roles: [{ role: MediaRole.FIRST_FRAME, max: 1 }],
+    framesExcludeReferences: true,
+    audioNeedsPicture: true,
+    ...counts,
+  });
+const model = (id: string, ...operations: ModelOperation[]): Model =>
+  create(ModelSchema, {
+    id,
+    durationMin: 2,
+    durationMax: 3,
+    ratios: ['adaptive', '9:16'],
+    mediaRatios: ['adaptive'],
+    operations,
+  });
 
-const open = (models: readonly OrderableModel[], sheets: readonly PriceSheet[]) =>
+const open = (models: Model[], sheets: readonly PriceSheet[]) =>
   openVideoModels({
-    listOrderable: async () => ({ models, priceClass: undefined }),
+    listOrderable: async () => create(ListModelsResponseSchema, { models }),
     readPrices: async () => ({ currency: 'EUR', sheets }),
     catalogue: () => CATALOGUE,
   });
 
 describe('a model', () => {
   test('has the resolutions with a price, the ratios of any order, and defaults that it supports', async () => {
-    const models = open([model('one', operation('generation'))], [priced('output_second')]);
+    const models = open([model('one', operation(TaskKind.GENERATION))], [priced(PriceUnit.OUTPUT_SECOND)]);
 
     expect(await models.find('one', CALLER)).toMatchObject({
       generation: {
@@ -48,16 +58,23 @@ describe('a model', () => {
         ratios: ['9:16'],
         mediaRatios: ['adaptive'],
         defaults: { duration: 3, resolution: '720p', ratio: '9:16' },
-        promptMax: 100,
+        operation: { textMax: 100 },
       },
       currency: 'EUR',
     });
   });
   test('has the operations with a price, each with the units that it counts', async () => {
-    const none = { inputSeconds: false, images: false };
+    const none = { countsInputSeconds: false, countsImages: false };
     const models = open(
-      [model('one', operation('generation'), operation('context_ir', none)), model('two', operation('regeneration'))],
-      [UNPRICED, priced('output_second', 'input_second', 'input_image'), priced('input_image')],
+      [
+        model('one', operation(TaskKind.GENERATION), operation(TaskKind.CONTEXT_IR, none)),
+        model('two', operation(TaskKind.REGENERATION)),
+      ],
+      [
+        UNPRICED,
+        priced(PriceUnit.OUTPUT_SECOND, PriceUnit.INPUT_SECOND, PriceUnit.INPUT_IMAGE),
+        priced(PriceUnit.INPUT_IMAGE),
+      ],
     );
 
     const [one, two] = await models.list(CALLER);
@@ -67,7 +84,7 @@ describe('a model', () => {
     expect(two?.prices.map(({ operation: of, unit }) => [of, unit])).toEqual([['regeneration', 'input_image']]);
   });
   test('without any price is as unknown as one that does not exist', async () => {
-    const models = open([model('one', operation('generation'))], [UNPRICED]);
+    const models = open([model('one', operation(TaskKind.GENERATION))], [UNPRICED]);
     const refusal = { kind: 'not_found', reason: 'model_not_found', field: 'model' };
 
     expect(await models.list(CALLER)).toEqual([]);

@@ -1,8 +1,11 @@
 import type { Problem } from '@reelgate/platform/problem';
+import type { PriceSheet, UnitPrice } from '@reelgate/proto/billing/v1/price';
+import type { Model as OrderableModel, ModelOperation } from '@reelgate/proto/tasks/v1/task_service';
 import type { AccountCaller } from '../clients/caller.ts';
-import type { MediaLimits, ModelOperation, OrderableModel, OrderableModels } from '../clients/models-client.ts';
+import { nameUnit } from '../clients/models-client.ts';
+import type { ModelReaders, PriceUnit } from '../clients/models-client.ts';
+import { KIND_WORDS } from '../clients/plain-task.ts';
 import type { PlainKind } from '../clients/plain-task.ts';
-import type { PriceQuestion, PriceSheet, PriceSheets, UnitPrice } from '../clients/unit-prices-client.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { chooseDefaults } from '../domain/model-defaults.ts';
 import type { Model } from '../domain/model-defaults.ts';
@@ -25,21 +28,16 @@ export interface VideoModel {
 }
 
 /** Every generation within these limits is valid. */
-export interface GenerationLimits {
-  /** Whole seconds, inclusive. */
-  readonly duration: { readonly min: number; readonly max: number };
-  readonly resolutions: readonly string[];
-  readonly ratios: readonly string[];
+export interface GenerationLimits extends Model {
   /** Further ratios, only for an order with media. */
   readonly mediaRatios: readonly string[];
-  readonly defaults: Model['defaults'];
-  /** The most characters of the prompt. */
-  readonly promptMax: number;
-  readonly media: MediaLimits;
+  readonly operation: ModelOperation;
 }
 
-export interface ModelPrice extends UnitPrice {
+export interface ModelPrice {
   readonly operation: PlainKind;
+  readonly unit: PriceUnit;
+  readonly price: UnitPrice;
 }
 
 export interface VideoModels {
@@ -49,10 +47,7 @@ export interface VideoModels {
   find(id: string, caller: TokenCaller): Promise<VideoModel>;
 }
 
-export interface VideoModelsDeps {
-  /** Lists the models that a token may order from, with the limits that its orders are held to. */
-  readonly listOrderable: (tokenId: string, caller: AccountCaller) => Promise<OrderableModels>;
-  readonly readPrices: (question: PriceQuestion, caller: AccountCaller) => Promise<PriceSheets>;
+export interface VideoModelsDeps extends ModelReaders {
   readonly catalogue: () => Catalogue;
 }
 
@@ -63,8 +58,8 @@ export interface VideoModelsDeps {
 export function openVideoModels({ listOrderable, readPrices, catalogue }: VideoModelsDeps): VideoModels {
   const list = async ({ tokenId, ...caller }: TokenCaller): Promise<readonly VideoModel[]> => {
     const { models, priceClass } = await listOrderable(tokenId, caller);
-    const queries = models.flatMap(({ operations }) => operations);
-    const { currency, sheets } = await readPrices({ queries, priceClass }, caller);
+    const asked = models.flatMap(({ operations }) => operations);
+    const { currency, sheets } = await readPrices({ operations: asked, priceClass }, caller);
     const known = catalogue().models;
     let at = 0;
     return models.flatMap((model) => {
@@ -90,25 +85,32 @@ interface ModelTerms {
   readonly configured: Model | undefined;
 }
 
+interface SoldOperation {
+  readonly kind: PlainKind;
+  readonly operation: ModelOperation;
+  readonly sheet: PriceSheet;
+}
+
+/** A kind that a newer tasks service has is left out. */
 function toVideoModel(model: OrderableModel, { priced, currency, configured }: ModelTerms): VideoModel | undefined {
-  const sold = model.operations.flatMap((operation, at) => {
-    const sheet = priced[at];
-    return sheet?.isPriced === true ? [{ operation, sheet }] : [];
+  const sold = model.operations.flatMap((operation, at): SoldOperation[] => {
+    const [kind, sheet] = [KIND_WORDS[operation.kind], priced[at]];
+    return kind !== undefined && sheet?.priced === true ? [{ kind, operation, sheet }] : [];
   });
   if (sold.length === 0) return undefined;
-  const generation = sold.find(({ operation }) => operation.kind === 'generation');
+  const generation = sold.find(({ kind }) => kind === 'generation');
   return {
     id: model.id,
-    operations: sold.map(({ operation }) => operation.kind),
+    operations: sold.map(({ kind }) => kind),
     generation: generation && toGenerationLimits(model, generation, configured),
-    prices: sold.flatMap(({ operation, sheet }) => listPrices(operation, sheet)),
+    prices: sold.flatMap(listPrices),
     currency,
   };
 }
 
 function toGenerationLimits(
   { durationMin: min, durationMax: max, ratios, mediaRatios }: OrderableModel,
-  { operation, sheet: { resolutions } }: { readonly operation: ModelOperation; readonly sheet: PriceSheet },
+  { operation, sheet: { resolutions } }: SoldOperation,
   configured: Model | undefined,
 ): GenerationLimits {
   const duration = { min, max };
@@ -118,16 +120,18 @@ function toGenerationLimits(
     ratios: ratios.filter((ratio) => !mediaRatios.includes(ratio)),
     mediaRatios,
     defaults: configured?.defaults ?? chooseDefaults({ duration, resolutions, ratios }),
-    promptMax: operation.textMax,
-    media: operation.media,
+    operation,
   };
 }
 
 /** A quantity that the operation does not count is free. */
-function listPrices({ kind, counts }: ModelOperation, { prices }: PriceSheet): readonly ModelPrice[] {
-  return prices
-    .filter(({ unit }) => (unit !== 'input_second' || counts.inputSeconds) && (unit !== 'input_image' || counts.images))
-    .map((price) => ({ operation: kind, ...price }));
+function listPrices({ kind, operation, sheet }: SoldOperation): readonly ModelPrice[] {
+  return sheet.prices
+    .map((price) => ({ operation: kind, unit: nameUnit(price), price }))
+    .filter(
+      ({ unit }) =>
+        (unit !== 'input_second' || operation.countsInputSeconds) && (unit !== 'input_image' || operation.countsImages),
+    );
 }
 
 function unknownModel(id: string): Problem {

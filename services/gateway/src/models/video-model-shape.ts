@@ -1,7 +1,8 @@
-import { PRICE_UNITS } from '../clients/unit-prices-client.ts';
-import { WIRE_KINDS } from '../clients/plain-task.ts';
-import type { PlainKind } from '../clients/plain-task.ts';
-import type { MediaLimits } from '../clients/models-client.ts';
+import type { ModelOperation } from '@reelgate/proto/tasks/v1/task_service';
+import { PRICE_UNITS } from '../clients/models-client.ts';
+import { ROLE_WORDS, WIRE_KINDS } from '../clients/plain-task.ts';
+import type { PlainKind, PlainRole } from '../clients/plain-task.ts';
+import { emptyToUndefined } from '../clients/wire-values.ts';
 import { memberSchemas, objectSchema } from '../domain/schema.ts';
 import type { Draft, TypeOf } from '../domain/schema.ts';
 import { dropUndefined } from '../dialects/wire/task-fields.ts';
@@ -92,7 +93,7 @@ export function encodeVideoModel(model: VideoModel): VideoModelAnswer {
     supported_durations: generation === undefined ? null : listDurations(generation),
     supported_resolutions: generation?.resolutions ?? null,
     supported_aspect_ratios: generation?.ratios ?? null,
-    supported_frame_images: generation === undefined ? null : listFrames(generation.media),
+    supported_frame_images: generation === undefined ? null : listFrames(generation.operation),
     ...UNKNOWN,
     allowed_passthrough_parameters: [],
     ...(currency === SKU_CURRENCY ? { pricing_skus: toSkus(prices) } : {}),
@@ -103,30 +104,27 @@ export function encodeVideoModel(model: VideoModel): VideoModelAnswer {
   };
 }
 
-function encodeLimits({
-  duration,
-  defaults,
-  promptMax,
-  media,
-  mediaRatios,
-}: GenerationLimits): Pick<VideoModelAnswer, 'duration' | 'defaults' | 'prompt_max' | 'media'> {
+function encodeLimits({ duration, defaults, operation, mediaRatios }: GenerationLimits): Partial<VideoModelAnswer> {
   return {
     duration: { ...duration, step: 1 },
     defaults,
-    prompt_max: promptMax,
+    prompt_max: operation.textMax,
     media: {
-      max: media.max,
-      ...countRoles(media),
-      frames_exclude_references: media.framesExcludeReferences,
-      audio_needs_picture: media.audioNeedsPicture,
+      max: operation.mediaMax,
+      ...countRoles(operation),
+      frames_exclude_references: operation.framesExcludeReferences,
+      audio_needs_picture: operation.audioNeedsPicture,
       more_ratios: mediaRatios,
     },
   };
 }
 
 /** Returns the most items of each role. */
-function countRoles({ roles }: MediaLimits): Readonly<Record<(typeof ROLES)[number], number>> {
-  const { first_frame = 0, last_frame = 0, reference_image = 0, reference_video = 0, reference_audio = 0 } = roles;
+function countRoles({ roles }: ModelOperation): Readonly<Record<(typeof ROLES)[number], number>> {
+  const limits: Partial<Record<PlainRole, number>> = Object.fromEntries(
+    roles.map(({ role, max }) => [ROLE_WORDS[role], max]),
+  );
+  const { first_frame = 0, last_frame = 0, reference_image = 0, reference_video = 0, reference_audio = 0 } = limits;
   return { first_frame, last_frame, reference_image, reference_video, reference_audio };
 }
 
@@ -134,17 +132,18 @@ function listDurations({ duration: { min, max } }: GenerationLimits): readonly n
   return Array.from({ length: max - min + 1 }, (_, at) => min + at);
 }
 
-function listFrames({ roles }: MediaLimits): readonly string[] {
-  return FRAMES.filter((role) => (roles[role] ?? 0) > 0);
+function listFrames(operation: ModelOperation): readonly string[] {
+  const limits = countRoles(operation);
+  return FRAMES.filter((role) => limits[role] > 0);
 }
 
 /** The prices that OpenRouter's names can express: per second and per request. */
 function toSkus(prices: readonly ModelPrice[]): Readonly<Record<string, string>> {
   const own = prices.filter(({ operation }) => operation === 'generation');
   return Object.fromEntries(
-    own.flatMap(({ unit, resolution, amountNanos }) => {
+    own.flatMap(({ unit, price: { resolution, amountNanos } }) => {
       if (unit === 'request') return [['per-request', formatDecimal(amountNanos)]];
-      if (unit !== 'output_second' || resolution === undefined) return [];
+      if (unit !== 'output_second' || resolution === '') return [];
       return [[`per-video-second-${resolution.toLowerCase()}`, formatDecimal(amountNanos)]];
     }),
   );
@@ -153,15 +152,13 @@ function toSkus(prices: readonly ModelPrice[]): Readonly<Record<string, string>>
 function encodePrice({
   operation,
   unit,
-  resolution,
-  free,
-  amountNanos,
+  price: { resolution, free, amountNanos },
 }: ModelPrice): VideoModelAnswer['prices'][number] {
   return dropUndefined({
     operation,
     unit,
-    resolution,
-    free: free === 0 ? undefined : free,
+    resolution: emptyToUndefined(resolution),
+    free: Number(free) || undefined,
     amount: formatDecimal(amountNanos),
   } satisfies Draft<VideoModelAnswer['prices'][number]>);
 }

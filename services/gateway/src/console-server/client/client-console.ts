@@ -120,8 +120,8 @@ function tryRoute({ catalogue, limits, log, videoModels }: TryParts): RouteEntry
         models: listVisibleModels(principal, current).flatMap((id) => {
           const model = current.models.get(id);
           if (model === undefined) return [];
-          const { promptMax, mediaRatios } = known.get(id) ?? {};
-          return [{ id, ...model, ...dropUndefined({ promptMax, mediaRatios }) }];
+          const { operation, mediaRatios } = known.get(id) ?? {};
+          return [{ id, ...model, ...dropUndefined({ promptMax: operation?.textMax, mediaRatios }) }];
         }),
         bodyBytesMax: limits.bodyBytes,
         webhooks: principal.webhooks === 'write',

@@ -4,12 +4,13 @@ import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleRoute } from '../console-route.ts';
 import { ifReadable, toAccountCaller } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
-import type { Statement, UsageQuestion, UsageSum } from '../../clients/usage-client.ts';
+import type { Usage } from '@reelgate/proto/billing/v1/usage_service';
+import type { Statement, UsageQuestion } from '../../clients/usage-client.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { readEnumValue } from '../../dialects/wire/query-values.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { listDays, readPeriod } from '../views/period.ts';
-import type { Period } from '../views/period.ts';
+import type { Period } from '../../domain/timestamp.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DAYS_MAX = 92;
@@ -108,7 +109,7 @@ function toPeriodBefore({ from, to }: Period): Period {
   return { from: Math.max(0, from - (to - from)), to: from };
 }
 
-function toSeries(key: string, sums: readonly UsageSum[], days: readonly string[]): UsageSeries {
+function toSeries(key: string, sums: readonly Usage[], days: readonly string[]): UsageSeries {
   const byDay = Map.groupBy(sums, (sum) => sum.key);
   return {
     key,
@@ -118,19 +119,21 @@ function toSeries(key: string, sums: readonly UsageSum[], days: readonly string[
   };
 }
 
-function sumUsage(sums: readonly UsageSum[]): UsageSums {
-  const count = (name: keyof UsageSum['counts']): number => sums.reduce((all, { counts }) => all + counts[name], 0);
+type Quantity = 'requests' | 'seconds' | 'inputTokens' | 'outputTokens' | 'images';
+
+function sumUsage(sums: readonly Usage[]): UsageSums {
+  const count = (name: Quantity): number => sums.reduce((all, sum) => all + Number(sum[name]), 0);
   return {
     amount: formatDecimal(sumAmounts(sums)),
     requests: count('requests'),
     seconds: count('seconds'),
-    inputTokens: count('input_tokens'),
-    outputTokens: count('output_tokens'),
+    inputTokens: count('inputTokens'),
+    outputTokens: count('outputTokens'),
     images: count('images'),
   };
 }
 
-function sumAmounts(sums: readonly UsageSum[]): bigint {
+function sumAmounts(sums: readonly Usage[]): bigint {
   return sums.reduce((all, { amountNanos }) => all + amountNanos, 0n);
 }
 

@@ -1,18 +1,12 @@
 import { invalid } from '../../dialects/wire/body-validator.ts';
+import type { Period } from '../../domain/timestamp.ts';
 import { readTimestamp } from '../../http/routes/account-usage-route.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DAYS_DEFAULT = 30;
 const ISO_DAY_CHARACTERS = 10;
 
-/** Whole days, in UTC. */
-export interface Period {
-  readonly from: number;
-  /** Exclusive. */
-  readonly to: number;
-}
-
-/** The period of a query. By default it ends with today, and begins 29 days earlier. */
+/** Reads the whole days of a query, in UTC. By default the period ends with today and begins 29 days earlier. */
 export function readPeriod(query: URLSearchParams, now: number, daysMax: number): Period {
   const to = Math.ceil((readTimestamp(query, 'to') ?? now + 1) / DAY_MS) * DAY_MS;
   const from = Math.floor((readTimestamp(query, 'from') ?? to - DAYS_DEFAULT * DAY_MS) / DAY_MS) * DAY_MS;

@@ -1,25 +1,34 @@
-import type { ReadUsage, UsageQuestion, Statement, UsageGrouping, UsageSum } from '../../clients/usage-client.ts';
-import { readEnumValue } from '../../dialects/wire/query-values.ts';
+import type { Usage } from '@reelgate/proto/billing/v1/usage_service';
+import { USAGE_GROUPS } from '../../clients/usage-client.ts';
+import type { ReadUsage, UsageQuestion, Statement, UsageGrouping } from '../../clients/usage-client.ts';
+import { readEnumName, readEnumValue } from '../../dialects/wire/query-values.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
+import type { Period } from '../../domain/timestamp.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import type { Clock } from '@reelgate/platform/clock';
 import { formatCsvLine } from './csv-text.ts';
 import type { RouteEntry } from './route.ts';
-import { USAGE_FORMATS, USAGE_GROUPINGS, USAGE_SPLITS, statementSchema, usageDoc } from './usage-doc.ts';
+import {
+  CHARGED_PARTS,
+  USAGE_COUNTS,
+  USAGE_FORMATS,
+  USAGE_SPLITS,
+  encodeParts,
+  encodeSum,
+  statementSchema,
+  usageDoc,
+} from './usage-doc.ts';
 import { newAnswer } from '../../domain/schema.ts';
 import type { Draft, TypeOf } from '../../domain/schema.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
-import { CHARGED_PARTS, USAGE_COUNTS } from '../../clients/usage-client.ts';
-import { formatDecimal } from '../../domain/decimal.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 const DAYS_DEFAULT = 30;
 
 type StatementBody = TypeOf<typeof statementSchema>;
-type StatementRow = StatementBody['data'][number];
 const STATEMENT_ANSWER = newAnswer(statementSchema, toJsonStatement);
 
 /** The parts that the route of usage needs. */
@@ -57,13 +66,13 @@ export function usageRoute({ clock, usage }: UsageRouteParts): RouteEntry {
 export function readUsageQuestion(query: URLSearchParams, now: number): Omit<UsageQuestion, 'accountId'> {
   return {
     ...readUsageSpan(query, now),
-    groupBy: readEnumValue(query, 'group_by', USAGE_GROUPINGS) ?? 'day',
+    groupBy: readEnumName(query, 'group_by', USAGE_GROUPS) ?? 'day',
     splitBy: readEnumValue(query, 'split_by', USAGE_SPLITS),
   };
 }
 
 /** Without `to` the span ends with the current hour; without `from` it begins 30 days earlier. */
-export function readUsageSpan(query: URLSearchParams, now: number): Pick<UsageQuestion, 'from' | 'to'> {
+export function readUsageSpan(query: URLSearchParams, now: number): Period {
   const to = readTimestamp(query, 'to') ?? (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
   const from = readTimestamp(query, 'from') ?? Math.max(0, (Math.floor((to - 1) / DAY_MS) - DAYS_DEFAULT) * DAY_MS);
   return { from, to };
@@ -104,8 +113,8 @@ function toJsonStatement(
     to: new Date(to).toISOString(),
     group_by: groupBy,
     split_by: splitBy,
-    data: groups.map((sum) => ({ ...toGroupLabel(groupBy, sum), ...toSplitLabel(splitBy, sum), ...toAmounts(sum) })),
-    total: toAmounts(total),
+    data: groups.map((sum) => ({ ...readLabels(sum, groupBy, splitBy), ...encodeWhole(sum) })),
+    total: encodeWhole(total),
     has_more: truncated,
   } satisfies Draft<StatementBody>);
 }
@@ -117,26 +126,32 @@ function toCsvStatement({ groupBy, splitBy }: UsageQuestion, { groups, currency 
   );
   // a new column goes last, so that the columns of older files keep their places
   const head = [...labels, 'amount', 'currency', ...USAGE_COUNTS, ...CHARGED_PARTS];
-  const rows = groups.map((sum) => [
-    ...Object.values({ ...toGroupLabel(groupBy, sum), ...toSplitLabel(splitBy, sum) }),
-    formatDecimal(sum.amountNanos),
-    currency,
-    ...USAGE_COUNTS.map((name) => String(sum.counts[name])),
-    ...CHARGED_PARTS.map((name) => String(sum.parts[name] ?? 0)),
-  ]);
+  const rows = groups.map((sum) => {
+    const { amount, parts, ...counts } = encodeWhole(sum);
+    return [
+      ...Object.values(readLabels(sum, groupBy, splitBy)),
+      amount,
+      currency,
+      ...USAGE_COUNTS.map((name) => String(counts[name])),
+      ...CHARGED_PARTS.map((name) => String(parts[name] ?? 0)),
+    ];
+  });
   return [head, ...rows].map(formatCsvLine).join('');
 }
 
-type RowLabel = Pick<StatementRow, 'model' | 'day' | 'token' | 'name' | 'label'>;
+type RowLabel = Partial<Record<UsageGrouping | 'name', string>>;
 
-function toGroupLabel(groupBy: UsageGrouping, { key, name }: Pick<UsageSum, 'key' | 'name'>): RowLabel {
-  return groupBy === 'token' ? { token: key, name } : { [groupBy]: key };
+/** Names the group of a sum, and its part of the day if the days are split. */
+function readLabels(
+  { key, name, splitKey, splitName }: Usage,
+  groupBy: UsageGrouping,
+  splitBy: UsageQuestion['splitBy'],
+): RowLabel {
+  const label = (by: UsageGrouping, id: string, text: string): RowLabel =>
+    by === 'token' ? { token: id, name: text } : { [by]: id };
+  return { ...label(groupBy, key, name), ...(splitBy && label(splitBy, splitKey, splitName)) };
 }
 
-function toSplitLabel(splitBy: UsageQuestion['splitBy'], { splitKey, splitName }: UsageSum): RowLabel {
-  return splitBy === undefined ? {} : toGroupLabel(splitBy, { key: splitKey, name: splitName });
-}
-
-function toAmounts({ amountNanos, counts, parts }: UsageSum): StatementBody['total'] {
-  return { amount: formatDecimal(amountNanos), ...counts, parts };
+function encodeWhole(sum: Usage): StatementBody['total'] {
+  return { ...encodeSum(sum), parts: encodeParts(sum) };
 }

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import type { ChargedItem, ItemPage, ItemQuestion, ReadChargedItems } from '../../clients/charged-items-client.ts';
-import { CHARGED_PARTS, USAGE_COUNTS } from '../../clients/usage-client.ts';
-import type { ReadUsage } from '../../clients/usage-client.ts';
+import type { ChargedItem, ListChargedItemsResponse } from '@reelgate/proto/billing/v1/usage_service';
+import { nameSource } from '../../clients/usage-client.ts';
+import type { ItemQuestion, ReadChargedItems, ReadUsage } from '../../clients/usage-client.ts';
+import { requireValue, toMs } from '../../clients/wire-values.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
-import { formatDecimal } from '../../domain/decimal.ts';
 import { closeWithoutAccess } from '../admission/watch-access.ts';
 import type { AccessParts } from '../admission/watch-access.ts';
 import { requirePrincipal } from '../http-exchange.ts';
@@ -12,7 +12,15 @@ import { newAnswer, objectSchema } from '../../domain/schema.ts';
 import type { TypeOf } from '../../domain/schema.ts';
 import { formatCsvLine } from './csv-text.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
-import { SPAN_PARAMETERS, SUM, USAGE_FORMATS } from './usage-doc.ts';
+import {
+  CHARGED_PARTS,
+  SPAN_PARAMETERS,
+  SUM,
+  USAGE_COUNTS,
+  USAGE_FORMATS,
+  encodeParts,
+  encodeSum,
+} from './usage-doc.ts';
 
 const LIMIT_DEFAULT = 100;
 export const ITEMS_MAX = 1000;
@@ -59,6 +67,8 @@ const itemPageSchema = {
     next_after: { type: ['string', 'null'], description: 'The value of `after` for the next page.' },
   }),
 } as const;
+type ItemPage = TypeOf<typeof itemPageSchema>;
+type Item = ItemPage['data'][number];
 const PAGE_ANSWER = newAnswer(itemPageSchema, toJsonPage);
 
 const DOC: RouteDoc = {
@@ -110,14 +120,14 @@ export function listChargesRoute(parts: ChargesRouteParts): RouteEntry {
       const { requestId } = exchange.state;
       const { accountId } = requirePrincipal(exchange);
       const question = { ...readUsageSpan(query, clock.now()), ...readPlace(query), accountId };
-      const readPage = (asked: ItemQuestion): Promise<ItemPage> => chargedItems(asked, requestId);
+      const readPage = (asked: ItemQuestion): Promise<ListChargedItemsResponse> => chargedItems(asked, requestId);
       if (!wantsCsv(exchange, query)) {
         exchange.body = PAGE_ANSWER.encode(question, await readPage(question));
         return;
       }
       const { from, to } = question;
       const { total } = await usage({ accountId, from, to, groupBy: 'model' }, requestId);
-      assertFits(total.counts.requests);
+      assertFits(Number(total.requests));
       // charges that come while the file is sent are not in it
       const whole = { accountId, from, to: Math.max(from + 1, Math.min(to, clock.now())), limit: ITEMS_MAX, after: '' };
       const first = await readPage(whole);
@@ -133,8 +143,8 @@ export function listChargesRoute(parts: ChargesRouteParts): RouteEntry {
 /** The first page is read before the answer begins, so a refusal still has a status of its own. */
 async function* listCsvLines(
   question: ItemQuestion,
-  first: ItemPage,
-  readPage: (question: ItemQuestion) => Promise<ItemPage>,
+  first: ListChargedItemsResponse,
+  readPage: (question: ItemQuestion) => Promise<ListChargedItemsResponse>,
 ): AsyncGenerator<string> {
   yield formatCsvLine(HEAD);
   let page = first;
@@ -145,7 +155,7 @@ async function* listCsvLines(
   }
 }
 
-function readPlace(query: URLSearchParams): Pick<ItemQuestion, 'limit' | 'after'> {
+function readPlace(query: URLSearchParams): { readonly limit: number; readonly after: string } {
   const text = query.get('limit');
   const limit = text === null || text === '' ? LIMIT_DEFAULT : Number(text);
   if (!Number.isInteger(limit) || limit < 1 || limit > ITEMS_MAX)
@@ -167,43 +177,41 @@ function assertFits(requests: number): void {
 
 function toJsonPage(
   { accountId, from, to }: ItemQuestion,
-  { items, currency, continueAfter }: ItemPage,
-): TypeOf<typeof itemPageSchema> {
+  { items, currency, continueAfter }: ListChargedItemsResponse,
+): ItemPage {
   return {
     object: 'list',
     account: accountId,
     currency,
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
-    data: items.map(({ id, settledAt, model, tokenId, tokenName, label, basis, amountNanos, counts, parts }) => ({
-      id,
-      settled_at: new Date(settledAt).toISOString(),
-      model,
-      token: tokenId,
-      token_name: tokenName,
-      label,
-      basis,
-      amount: formatDecimal(amountNanos),
-      ...counts,
-      parts,
-    })),
+    data: items.map(encodeItem),
     has_more: continueAfter !== '',
     next_after: continueAfter === '' ? null : continueAfter,
   };
 }
 
+function encodeItem(item: ChargedItem): Item {
+  const usage = requireValue(item.usage);
+  return {
+    id: item.id,
+    settled_at: new Date(toMs(requireValue(item.settledAt))).toISOString(),
+    model: usage.key,
+    token: item.tokenId,
+    token_name: item.tokenName,
+    label: item.label,
+    basis: nameSource(item),
+    ...encodeSum(usage),
+    parts: encodeParts(item),
+  };
+}
+
 function toCells(item: ChargedItem, currency: string): readonly string[] {
+  const { id, settled_at, model, token, token_name, label, basis, amount, parts, ...counts } = encodeItem(item);
   return [
-    new Date(item.settledAt).toISOString(),
-    item.id,
-    item.model,
-    item.tokenId,
-    item.tokenName,
-    item.basis,
-    formatDecimal(item.amountNanos),
-    currency,
-    ...USAGE_COUNTS.map((name) => String(item.counts[name])),
-    item.label,
-    ...CHARGED_PARTS.map((name) => String(item.parts[name] ?? 0)),
+    ...[settled_at, id, model, token, token_name, basis, amount, currency],
+    ...USAGE_COUNTS.map((name) => String(counts[name])),
+    label,
+    ...CHARGED_PARTS.map((name) => String(parts[name] ?? 0)),
   ];
 }

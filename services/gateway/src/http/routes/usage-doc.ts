@@ -1,16 +1,58 @@
-import { CHARGED_PARTS, USAGE_COUNTS } from '../../clients/usage-client.ts';
+import type { TokenParts } from '@reelgate/proto/billing/v1/price';
+import type { ChargedItem, Usage } from '@reelgate/proto/billing/v1/usage_service';
+import { USAGE_GROUPS } from '../../clients/usage-client.ts';
 import type { UsageGrouping } from '../../clients/usage-client.ts';
+import { formatDecimal } from '../../domain/decimal.ts';
 import { memberSchemas, objectSchema } from '../../domain/schema.ts';
 import type { RouteDoc } from './route.ts';
 
-export const USAGE_GROUPINGS: Readonly<Record<UsageGrouping, UsageGrouping>> = {
-  model: 'model',
-  day: 'day',
-  token: 'token',
-  label: 'label',
-};
 export const USAGE_SPLITS = { model: 'model', token: 'token', label: 'label' } as const;
 export const USAGE_FORMATS = { json: 'json', csv: 'csv' } as const;
+
+/** The quantities under the names that a client sees, with their fields in the contract. */
+const COUNTS = {
+  requests: 'requests',
+  seconds: 'seconds',
+  input_tokens: 'inputTokens',
+  cached_input_tokens: 'cachedInputTokens',
+  output_tokens: 'outputTokens',
+  images: 'images',
+  characters: 'characters',
+} as const satisfies Readonly<Record<string, keyof Usage>>;
+const TOKEN_PARTS = {
+  cache_write_tokens: 'cacheWrite',
+  cache_write_1h_tokens: 'cacheWrite1h',
+  audio_input_tokens: 'audioInput',
+  cached_audio_tokens: 'cachedAudio',
+  image_input_tokens: 'imageInput',
+  cached_image_tokens: 'cachedImage',
+  reasoning_tokens: 'reasoning',
+  audio_output_tokens: 'audioOutput',
+  image_output_tokens: 'imageOutput',
+} as const satisfies Readonly<Record<string, keyof TokenParts>>;
+
+export const USAGE_COUNTS = Object.keys(COUNTS) as readonly (keyof typeof COUNTS)[];
+const TOKEN_PART_NAMES = Object.keys(TOKEN_PARTS) as readonly (keyof typeof TOKEN_PARTS)[];
+export const CHARGED_PARTS = [...TOKEN_PART_NAMES, 'searches'] as const;
+
+type Counts<Name extends string> = Readonly<Record<Name, number>>;
+
+/** Encodes the charge and the quantities of a group or of one item, without the parts of its tokens. */
+export function encodeSum(usage: Usage): Counts<keyof typeof COUNTS> & { readonly amount: string } {
+  const counts = USAGE_COUNTS.map((name) => [name, Number(usage[COUNTS[name]])] as const);
+  return {
+    amount: formatDecimal(usage.amountNanos),
+    ...(Object.fromEntries(counts) as Counts<keyof typeof COUNTS>),
+  };
+}
+
+/** Encodes the parts of the tokens and the searches. Zero is left out. */
+export function encodeParts({ parts, searches }: Usage | ChargedItem): Partial<Counts<(typeof CHARGED_PARTS)[number]>> {
+  const counts = TOKEN_PART_NAMES.map((name) => [name, parts?.[TOKEN_PARTS[name]] ?? 0n] as const);
+  return Object.fromEntries(
+    [...counts, ['searches', searches] as const].flatMap(([name, many]) => (many === 0n ? [] : [[name, Number(many)]])),
+  );
+}
 
 const count = { type: 'integer' } as const;
 /** The charge and the quantities of a group or of one item. */
@@ -58,7 +100,7 @@ export const usageDoc: Omit<RouteDoc, 'answers'> = {
     {
       name: 'group_by',
       description: 'Groups the charges by this property.',
-      schema: { enum: [...Object.keys(USAGE_GROUPINGS), ''], default: 'day' },
+      schema: { enum: [...Object.keys(USAGE_GROUPS), ''], default: 'day' },
     },
     {
       name: 'split_by',
@@ -74,7 +116,7 @@ export const usageDoc: Omit<RouteDoc, 'answers'> = {
   refuses: [400],
 };
 
-export const groupings = Object.keys(USAGE_GROUPINGS) as readonly UsageGrouping[];
+export const groupings = Object.keys(USAGE_GROUPS) as readonly UsageGrouping[];
 const splits = Object.keys(USAGE_SPLITS) as readonly (keyof typeof USAGE_SPLITS)[];
 const isoTime = { type: 'string', format: 'date-time' } as const;
 

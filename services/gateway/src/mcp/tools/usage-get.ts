@@ -1,9 +1,7 @@
-import { USAGE_COUNTS } from '../../clients/usage-client.ts';
-import type { UsageSum } from '../../clients/usage-client.ts';
 import { memberSchemas } from '../../domain/schema.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { readUsageQuestion } from '../../http/routes/account-usage-route.ts';
-import { groupings } from '../../http/routes/usage-doc.ts';
+import { USAGE_COUNTS, encodeSum, groupings } from '../../http/routes/usage-doc.ts';
 import { READ_ONLY, buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
 import { readBalanceLeft } from '../read-video.ts';
@@ -49,6 +47,7 @@ export function usageGet(parts: ToolParts): McpTool {
       ]);
       return {
         structured: {
+          // without the name of a token, which is a text of a client
           rows: groups.slice(0, ROWS_MAX).map((sum) => ({ key: sum.key, ...encodeSum(sum) })),
           has_more: truncated || groups.length > ROWS_MAX,
           total: encodeSum(total),
@@ -58,9 +57,4 @@ export function usageGet(parts: ToolParts): McpTool {
       };
     },
   });
-}
-
-/** Without the name of a token, which is a text of a client. */
-function encodeSum({ amountNanos, counts }: UsageSum): UsageSum['counts'] & { readonly amount: string } {
-  return { amount: formatDecimal(amountNanos), ...counts };
 }
