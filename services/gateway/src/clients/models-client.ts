@@ -9,7 +9,7 @@ import type { ListModelsResponse, ModelOperation } from '@reelgate/proto/tasks/v
 import type { BillingClient } from './billing-client.ts';
 import { withDeadline } from './caller.ts';
 import type { AccountCaller } from './caller.ts';
-import { WAIT_CLASSES } from './task-queue.ts';
+import { WAIT_CLASS_WORDS } from './task-words.ts';
 import type { TasksClient } from './tasks-client.ts';
 import { requireValue } from './wire-values.ts';
 
@@ -47,7 +47,7 @@ export function modelReaders(tasks: TasksClient, billing: BillingClient): ModelR
     listOrderable: (tokenId, { accountId, ...call }) =>
       tasks.listModels({ accountId, tokenId }, withDeadline(call, DEADLINE_MS)),
     readPrices: async ({ operations, priceClass }, { accountId, ...call }) => {
-      const word = WAIT_CLASSES[priceClass];
+      const word = WAIT_CLASS_WORDS[priceClass];
       const ofClass = word === undefined ? TokenClass.UNSPECIFIED : CLASSES[word];
       const answers: ListUnitPricesResponse[] = [];
       for (let from = 0; from < operations.length; from += QUERIES_MAX) {

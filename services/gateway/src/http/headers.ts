@@ -1,7 +1,7 @@
 import { readRequestId } from '@reelgate/platform/request-context';
 import type { NewId } from '@reelgate/platform/ids';
 import type { ServerResponse } from 'node:http';
-import { QUEUE_CLASSES, QUEUE_MODES } from '../clients/task-queue.ts';
+import { WAIT_CLASSES, WAIT_MODES } from '../clients/task-words.ts';
 import type { WaitPreference } from '../clients/task-queue.ts';
 import { LABEL, LABEL_RULE } from '../domain/label.ts';
 import { parseTimestamp } from '../domain/timestamp.ts';
@@ -60,8 +60,8 @@ const START_WITHIN_MAX_S = 604_800;
 export function readWaitPreference(header: string | string[] | undefined): WaitPreference | undefined {
   if (header === undefined) return undefined;
   const preferences = readPreferences(header);
-  const mode = QUEUE_MODES.find((one) => one === preferences.get('queue'));
-  const wanted = QUEUE_CLASSES.find((one) => one === preferences.get('class'));
+  const mode = WAIT_MODES.find((one) => one === preferences.get('queue'));
+  const wanted = WAIT_CLASSES.find((one) => one === preferences.get('class'));
   const within = preferences.get('start-within') ?? '';
   const startWithinS = /^\d{1,6}$/.test(within) ? Number(within) : 0;
   const time = preferences.get('not-before') ?? '';

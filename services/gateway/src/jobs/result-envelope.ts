@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { JobEncoding } from '@reelgate/proto/tasks/v1/job';
 import type { Job } from '@reelgate/proto/tasks/v1/job';
 import type { ByteReader } from '../clients/media-port.ts';
-import { TASK_STATES, toPlainState } from '../clients/plain-task.ts';
+import { TASK_STATES, TASK_STATE_WORDS } from '../clients/task-words.ts';
 import { newAnswer, objectSchema } from '../domain/schema.ts';
 import type { Draft, TypeOf } from '../domain/schema.ts';
 import { dropUndefined } from '../dialects/wire/task-fields.ts';
@@ -42,7 +42,7 @@ export const RESULT_ANSWER = newAnswer(envelopeSchema, encodeHead);
 function encodeHead({ id, state, answer, failure }: Job): Envelope {
   return dropUndefined({
     id,
-    status: toPlainState(state, 'in_progress'),
+    status: TASK_STATE_WORDS[state] ?? 'in_progress',
     status_code: answer?.statusCode,
     content_type: answer?.contentType,
     error: failure && { code: failure.code, message: failure.message },

@@ -1,6 +1,6 @@
 import { timestampDate, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { TASK_STATES } from '../clients/plain-task.ts';
+import { TASK_STATES } from '../clients/task-words.ts';
 import { isFinal } from '../clients/tasks-client.ts';
 import type { Task } from '../clients/tasks-client.ts';
 import type { Draft, Properties, Schema, TypeOf } from '../domain/schema.ts';

@@ -4,8 +4,8 @@ import type { Model as OrderableModel, ModelOperation } from '@reelgate/proto/ta
 import type { AccountCaller } from '../clients/caller.ts';
 import { nameUnit } from '../clients/models-client.ts';
 import type { ModelReaders, PriceUnit } from '../clients/models-client.ts';
-import { KIND_WORDS } from '../clients/plain-task.ts';
-import type { PlainKind } from '../clients/plain-task.ts';
+import { KIND_WORDS } from '../clients/task-words.ts';
+import type { PlainKind } from '../clients/task-words.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { chooseDefaults } from '../domain/model-defaults.ts';
 import type { Model } from '../domain/model-defaults.ts';

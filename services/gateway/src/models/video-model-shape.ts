@@ -1,7 +1,7 @@
 import type { ModelOperation } from '@reelgate/proto/tasks/v1/task_service';
 import { PRICE_UNITS } from '../clients/models-client.ts';
-import { ROLE_WORDS, WIRE_KINDS } from '../clients/plain-task.ts';
-import type { PlainKind, PlainRole } from '../clients/plain-task.ts';
+import { ROLE_WORDS, WIRE_KINDS } from '../clients/task-words.ts';
+import type { PlainKind } from '../clients/task-words.ts';
 import { emptyToUndefined } from '../clients/wire-values.ts';
 import { memberSchemas, objectSchema } from '../domain/schema.ts';
 import type { Draft, TypeOf } from '../domain/schema.ts';
@@ -121,11 +121,11 @@ function encodeLimits({ duration, defaults, operation, mediaRatios }: Generation
 
 /** Returns the most items of each role. */
 function countRoles({ roles }: ModelOperation): Readonly<Record<(typeof ROLES)[number], number>> {
-  const limits: Partial<Record<PlainRole, number>> = Object.fromEntries(
-    roles.map(({ role, max }) => [ROLE_WORDS[role], max]),
-  );
-  const { first_frame = 0, last_frame = 0, reference_image = 0, reference_video = 0, reference_audio = 0 } = limits;
-  return { first_frame, last_frame, reference_image, reference_video, reference_audio };
+  const limits = new Map<string | undefined, number>(roles.map(({ role, max }) => [ROLE_WORDS[role], max]));
+  return Object.fromEntries(ROLES.map((role) => [role, limits.get(role) ?? 0])) as Record<
+    (typeof ROLES)[number],
+    number
+  >;
 }
 
 function listDurations({ duration: { min, max } }: GenerationLimits): readonly number[] {

@@ -1,5 +1,8 @@
+import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type { ContentItem, Order } from '@reelgate/proto/tasks/v1/order';
 import type { CallProgram } from '../../../console/api/task.ts';
-import type { PlainItem, PlainOrder } from '../../clients/plain-task.ts';
+import { emptyToUndefined } from '../../clients/wire-values.ts';
+import { readExtra } from '../views/task-view.ts';
 import { javascriptLiteral, jsonText, pythonLiteral, shellWord } from './call-literals.ts';
 
 /** A create that makes an order again. */
@@ -10,7 +13,7 @@ export interface CreateCall {
 
 /** The order, the call that makes it, and who calls. */
 export interface ProgramFacts extends CreateCall {
-  readonly order: PlainOrder;
+  readonly order: Order;
   readonly publicUrl: string;
   readonly accountId: string;
   readonly tokenId: string;
@@ -45,7 +48,7 @@ export function writePrograms(facts: ProgramFacts): readonly CallProgram[] {
 
 /** A prompt enhancement ends with a text in place of a video. */
 function endsWithText({ order }: ProgramFacts): boolean {
-  return order.kind === 'context_ir';
+  return order.kind === TaskKind.CONTEXT_IR;
 }
 
 function writeCurl(facts: ProgramFacts): readonly string[] {
@@ -161,7 +164,8 @@ function toSdkPath(publicUrl: string, path: string): string {
 /** The AI SDK has words, a length, a ratio and a resolution. Media have no place in it that says the same. */
 function writeAiSdk({ publicUrl, path, body, order }: ProgramFacts): readonly string[] | undefined {
   const { model, prompt, duration, ratio, resolution, ...extra } = body;
-  if (path !== VIDEOS || order.kind !== 'generation' || prompt === undefined || 'content' in body) return undefined;
+  if (path !== VIDEOS || order.kind !== TaskKind.GENERATION || prompt === undefined || 'content' in body)
+    return undefined;
   const own = { ...(resolution === undefined ? {} : { resolution }), ...(isEmpty(extra) ? {} : { extra }) };
   return [
     '// npm install ai zod, and @reelgate/ai-sdk-provider: its page says how to pack it',
@@ -240,21 +244,20 @@ function writeGrpcPython(facts: ProgramFacts): readonly string[] {
 }
 
 /** The fields of an order as Python writes them, without those that the order leaves out. */
-function listOrderFields(order: PlainOrder): readonly (readonly [string, string])[] {
-  const { content, extra } = order;
-  const items = content.flatMap(toContentItem).map((item) => `        ${item},`);
+function listOrderFields(order: Order): readonly (readonly [string, string])[] {
+  const items = order.content.flatMap(toContentItem).map((item) => `        ${item},`);
   const plain = {
     duration: order.duration,
     resolution: order.resolution,
     ratio: order.ratio,
-    source_task_id: order.sourceTaskId,
+    source_task_id: emptyToUndefined(order.sourceTaskId),
     aigc_watermark: order.aigcWatermark,
     callback_url: order.callbackUrl,
     size: order.size,
-    extra_json: isEmpty(extra) ? undefined : JSON.stringify(extra),
+    extra_json: isEmpty(readExtra(order)) ? undefined : order.extraJson,
   };
   return [
-    ['kind', `orders.TASK_KIND_${order.kind.toUpperCase()}`],
+    ['kind', `orders.TASK_KIND_${TaskKind[order.kind]}`],
     ['model', pythonLiteral(order.model)],
     ...(items.length === 0 ? [] : [['content', `[\n${items.join('\n')}\n    ]`] as const]),
     ...Object.entries(plain).flatMap(([name, value]) =>
@@ -264,13 +267,13 @@ function listOrderFields(order: PlainOrder): readonly (readonly [string, string]
 }
 
 /** Media whose bytes came with the request are left out. */
-function toContentItem(item: PlainItem): readonly string[] {
-  if ('text' in item) return [`orders.ContentItem(text=${pythonLiteral(item.text)})`];
-  const { kind, role, url } = item.media;
-  if (url === undefined) return [];
+function toContentItem({ item }: ContentItem): readonly string[] {
+  if (item.case === 'text') return [`orders.ContentItem(text=${pythonLiteral(item.value)})`];
+  if (item.case === undefined || item.value.url === '') return [];
+  const { kind, role, url } = item.value;
   const fields = [
-    `kind=orders.MEDIA_KIND_${kind.toUpperCase()}`,
-    ...(role === undefined ? [] : [`role=orders.MEDIA_ROLE_${role.toUpperCase()}`]),
+    `kind=orders.MEDIA_KIND_${MediaKind[kind]}`,
+    ...(role === MediaRole.UNSPECIFIED ? [] : [`role=orders.MEDIA_ROLE_${MediaRole[role]}`]),
     `url=${pythonLiteral(url)}`,
   ];
   return [`orders.ContentItem(media=orders.MediaItem(${fields.join(', ')}))`];

@@ -1,8 +1,9 @@
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { Task } from '@reelgate/proto/tasks/v1/task';
+import type { ListTasksResponse } from '@reelgate/proto/tasks/v1/task_service';
 import type { Home, HomeMoney, Limit } from '../../../console/api/home.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
 import type { Principal } from '../../clients/billing-client.ts';
-import type { PlainState } from '../../clients/plain-task.ts';
-import type { FoundTasks } from '../../clients/task-pages-client.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleRoute } from '../console-route.ts';
@@ -33,19 +34,19 @@ export function homeRoute(parts: TaskPageParts): RouteEntry {
 
 async function readHome(parts: TaskPageParts, caller: AccountCaller, principal: Principal): Promise<Home> {
   const { clock, log, books, limits } = parts;
-  const list = (limit: number, ...states: PlainState[]): Promise<FoundTasks> =>
+  const list = (limit: number, ...states: TaskState[]): Promise<ListTasksResponse> =>
     parts.taskPages.list(caller, { limit, states });
   const [money, running, failures, completed] = await Promise.all([
     ifReadable(log, 'money', homeMoney(parts, caller)),
-    list(RUNNING_MAX, 'queued', 'in_progress'),
-    list(FAILURES_MAX, 'failed'),
-    list(COMPLETED_MAX, 'completed'),
+    list(RUNNING_MAX, TaskState.QUEUED, TaskState.IN_PROGRESS),
+    list(FAILURES_MAX, TaskState.FAILED),
+    list(COMPLETED_MAX, TaskState.COMPLETED),
   ]);
   const now = clock.now();
   const recent = completed.tasks.filter((task) => hasVideo(task, now)).slice(0, RECENT_MAX);
   const ids = [running.tasks, failures.tasks, recent].flat().map(({ id }) => id);
   const charges = await ifReadable(log, 'charges', books.charges(caller, ids));
-  const rows = (tasks: FoundTasks['tasks']) => tasks.map((task) => taskRow(task, charges?.get(task.id), now));
+  const rows = (tasks: readonly Task[]) => tasks.map((task) => taskRow(task, charges?.get(task.id), now));
   return {
     ...dropUndefined({ money }),
     running: rows(running.tasks),

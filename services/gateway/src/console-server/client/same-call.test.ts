@@ -5,7 +5,6 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MediaKind, MediaRole, OrderSchema, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
-import { toPlainOrder } from '../../clients/plain-task.ts';
 import { dialects } from '../../dialects/index.ts';
 import { anOrder } from '../../../testing/a-task.ts';
 import { toCreateCall, sameCall } from './same-call.ts';
@@ -92,7 +91,7 @@ describe('the call of an order', () => {
   test('makes the same order, whatever the order is', () => {
     fc.assert(
       fc.property(orders, (order) => {
-        const call = toCreateCall(toPlainOrder(order));
+        const call = toCreateCall(order);
         if (call === undefined) throw new Error('there is no call for it');
 
         expect(meaningOf(decoded(call.path, call.body))).toEqual(meaningOf(order));
@@ -110,19 +109,19 @@ describe('the call of an order', () => {
       { content: [{ type: 'image_url', role: 'first_frame' }] },
     ],
   ])('with %s goes to the path that takes it', (_what, over, path, body) => {
-    expect(toCreateCall(toPlainOrder(anOrder(over)))).toMatchObject({ path, body });
+    expect(toCreateCall(anOrder(over))).toMatchObject({ path, body });
   });
 
   test('is unknown if no path expresses the order', () => {
     const order = anOrder({ content: [media(MediaRole.FIRST_FRAME)], extraJson: '{"seed":1}' });
 
-    expect(sameCall(toPlainOrder(order), CALLER)).toBeUndefined();
+    expect(sameCall(order, CALLER)).toBeUndefined();
   });
 
   test('leaves out media that came as bytes, and says so', () => {
     const bytes = { item: { case: 'media' as const, value: { kind: MediaKind.IMAGE, object: 'obj_1' } } };
     const calls = [anOrder(), anOrder({ content: [text('a red boat'), bytes] })].map((order) =>
-      sameCall(toPlainOrder(order), CALLER),
+      sameCall(order, CALLER),
     );
 
     expect(calls.map((call) => call?.isPartial)).toEqual([false, true]);
@@ -132,7 +131,7 @@ describe('the call of an order', () => {
 
 /** The text of a program by its id. */
 function writeAll(over: Partial<Parameters<typeof anOrder>[0]> = {}): Readonly<Record<string, string>> {
-  const call = sameCall(toPlainOrder(anOrder(over)), CALLER);
+  const call = sameCall(anOrder(over), CALLER);
   return Object.fromEntries((call?.programs ?? []).map(({ id, text: program }) => [id, program]));
 }
 
@@ -169,7 +168,7 @@ describe('the programs of a call', () => {
       content: [text('a boat')],
       ratio: '1:1',
     });
-    const programs = sameCall(toPlainOrder(order), CALLER)?.programs ?? [];
+    const programs = sameCall(order, CALLER)?.programs ?? [];
 
     expect(programs.map(({ id }) => id)).toEqual(['curl', 'openai_node', 'openai_python', 'grpc_python']);
     expect(programs.filter(({ text: program }) => program.includes('video.mp4'))).toEqual([]);

@@ -1,11 +1,12 @@
 import { WebhookDeliverySchema } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookDelivery } from '@reelgate/proto/tasks/v1/webhook';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { GetTaskTimelineResponse } from '@reelgate/proto/tasks/v1/task_service';
 import type { TaskView } from '../../../console/api/task.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
 import type { Principal } from '../../clients/billing-client.ts';
-import { toPlainTask } from '../../clients/plain-task.ts';
 import type { TaskHold } from '../../clients/money-client.ts';
-import type { TaskTimeline } from '../../clients/task-pages-client.ts';
+import { emptyToUndefined, requireValue } from '../../clients/wire-values.ts';
 import { encodeReadVideo } from '../../dialects/openai/encode.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import { readTaskId } from '../../http/routes/task-id.ts';
@@ -43,22 +44,25 @@ async function readTaskView(
 ): Promise<TaskView> {
   const { clock, reader, links, catalogue, publicUrl } = parts;
   // the tasks service decides whose task it is, before anything else is read of it
-  const wire = await reader.read({ accountId: caller.accountId, taskId }, caller.requestId, caller.span);
-  const task = toPlainTask(wire);
+  const task = await reader.read({ accountId: caller.accountId, taskId }, caller.requestId, caller.span);
   const { timeline, tokenName, money, deliveries, unavailable } = await readTaskParts(parts, caller, principal, taskId);
   const now = clock.now();
   return {
     task: { ...wholeTask(task, money?.hold, now), ...toCreator(timeline, tokenName) },
     ...dropUndefined({
       video: videoView(task, now),
-      text: task.text,
+      text: emptyToUndefined(task.result?.prompt ?? ''),
       money: money && toTaskMoney(money.hold, money.terms),
-      sameCall: sameCall(task.order, { publicUrl, accountId: caller.accountId, tokenId: timeline?.tokenId ?? '' }),
+      sameCall: sameCall(requireValue(task.order), {
+        publicUrl,
+        accountId: caller.accountId,
+        tokenId: timeline?.tokenId ?? '',
+      }),
     }),
-    timeline: buildTimeline({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
+    timeline: buildTimeline({ steps: timeline?.entries ?? [], hold: money?.hold, deliveries }),
     deliveries: deliveries.map((one) => toContractJson(WebhookDeliverySchema, one)),
-    raw: encodeReadVideo(wire, links, money && toCharge(money.hold)),
-    canCancel: task.state === 'queued',
+    raw: encodeReadVideo(task, links, money && toCharge(money.hold)),
+    canCancel: task.state === TaskState.QUEUED,
     canRegenerate: canRegenerate(task, listVisibleModels(principal, catalogue()), now),
     unavailable,
     now,
@@ -66,14 +70,18 @@ async function readTaskView(
 }
 
 function toCreator(
-  timeline: TaskTimeline | undefined,
+  timeline: GetTaskTimelineResponse | undefined,
   tokenName: string,
 ): { readonly tokenId: string; readonly tokenName: string; readonly requestId?: string } {
-  return { tokenId: timeline?.tokenId ?? '', tokenName, ...dropUndefined({ requestId: timeline?.requestId }) };
+  return {
+    tokenId: timeline?.tokenId ?? '',
+    tokenName,
+    ...dropUndefined({ requestId: emptyToUndefined(timeline?.requestId ?? '') }),
+  };
 }
 
 interface PartsOfTask {
-  readonly timeline: TaskTimeline | undefined;
+  readonly timeline: GetTaskTimelineResponse | undefined;
   readonly tokenName: string;
   readonly money: HoldPrice | undefined;
   readonly deliveries: readonly WebhookDelivery[];

@@ -1,13 +1,15 @@
 import { readIdTime } from '@reelgate/platform/ids';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import type { ListTasksResponse } from '@reelgate/proto/tasks/v1/task_service';
 import { TASK_FILTERS } from '../../../console/client-filters.ts';
 import type { TaskList } from '../../../console/api/tasks.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
-import { WIRE_KINDS } from '../../clients/plain-task.ts';
-import type { PlainState } from '../../clients/plain-task.ts';
-import type { FoundTasks, TaskQuestion } from '../../clients/task-pages-client.ts';
+import { WIRE_KINDS, WIRE_TASK_STATES } from '../../clients/task-words.ts';
+import type { TaskQuestion } from '../../clients/task-pages-client.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
-import { readEnumName, readEnumValue } from '../../dialects/wire/query-values.ts';
+import { readEnumValue } from '../../dialects/wire/query-values.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import { PLAUSIBLE_ID } from '../../http/routes/task-id.ts';
@@ -16,7 +18,6 @@ import { listVisibleModels } from '../../operations/principals.ts';
 import { consoleRoute } from '../console-route.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { readTextFilter, readTextFilters } from '../read-filters.ts';
-import type { TextsOf } from '../read-filters.ts';
 import { taskRow } from '../views/task-view.ts';
 import { toAccountCaller, ifReadable } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
@@ -30,12 +31,9 @@ const REASON = 'invalid_request';
 /** A page shows that there are more than this, and not how many. */
 const COUNT_MAX = 1000;
 
-const STATES: Readonly<Record<PlainState | 'running', readonly PlainState[]>> = {
-  queued: ['queued'],
-  in_progress: ['in_progress'],
-  running: ['queued', 'in_progress'],
-  completed: ['completed'],
-  failed: ['failed'],
+const STATES = {
+  ...WIRE_TASK_STATES,
+  running: [WIRE_TASK_STATES.queued, WIRE_TASK_STATES.in_progress],
 };
 
 /** `GET /tasks`: a page of the tasks of the account. */
@@ -63,10 +61,13 @@ async function listTasks(
   caller: AccountCaller,
   questions: readonly TaskQuestion[],
 ): Promise<ListedTasks> {
-  const found = await findFirst(taskPages, caller, questions);
+  const [found, question] = await findFirst(taskPages, caller, questions);
   const ids = found.tasks.map(({ id }) => id);
   const charges = await ifReadable(log, 'charges', books.charges(caller, ids));
-  return { tasks: found.tasks.map((task) => taskRow(task, charges?.get(task.id), clock.now())), ...toPagePlace(found) };
+  return {
+    tasks: found.tasks.map((task) => taskRow(task, charges?.get(task.id), clock.now())),
+    ...toPagePlace(found, question),
+  };
 }
 
 /** The names of the tokens that the visitor may see; its own one at least. */
@@ -81,20 +82,23 @@ async function listTokens(
   return found?.tokens.map(({ id, name }) => ({ id, name })) ?? own;
 }
 
-/** The answer to the first question that finds a task, or to the last one. */
+/** The answer to the first question that finds a task, or to the last one, and this question. */
 async function findFirst(
   taskPages: TaskPageParts['taskPages'],
   caller: AccountCaller,
-  [first, ...further]: readonly TaskQuestion[],
-): Promise<FoundTasks> {
-  const found = await taskPages.list(caller, first ?? { limit: PAGE });
-  return found.tasks.length > 0 || further.length === 0 ? found : findFirst(taskPages, caller, further);
+  [first = { limit: PAGE }, ...further]: readonly TaskQuestion[],
+): Promise<[ListTasksResponse, TaskQuestion]> {
+  const found = await taskPages.list(caller, first);
+  return found.tasks.length > 0 || further.length === 0 ? [found, first] : findFirst(taskPages, caller, further);
 }
 
 /** A page that is not full says how far back it has searched. */
-function toPagePlace({ tasks, continueAfter, counted }: FoundTasks): Omit<ListedTasks, 'tasks'> {
-  const total = counted && { count: counted.count, isLeast: !counted.isWhole };
-  if (continueAfter === undefined) return dropUndefined({ total });
+function toPagePlace(
+  { tasks, continueAfter, counted, countedAll }: ListTasksResponse,
+  { countMax }: TaskQuestion,
+): Omit<ListedTasks, 'tasks'> {
+  const total = countMax === undefined ? undefined : { count: counted, isLeast: !countedAll };
+  if (continueAfter === '') return dropUndefined({ total });
   const searchedTo = tasks.length < PAGE ? readIdTime(continueAfter) : undefined;
   return { after: continueAfter, ...dropUndefined({ searchedTo, total }) };
 }
@@ -106,16 +110,19 @@ function toPagePlace({ tasks, continueAfter, counted }: FoundTasks): Omit<Listed
 function readQuestions(query: URLSearchParams): readonly TaskQuestion[] {
   const find = readTextFilter(query, 'find', TASK_FILTERS.find.most);
   if (find !== undefined && TASK_ID.test(find)) return [{ limit: PAGE, taskIds: [find] }];
-  const texts: TextsOf<TaskQuestion, typeof TASK_FILTERS> = readTextFilters(query, TASK_FILTERS);
+  const { token: tokenId, ...texts } = readTextFilters(query, TASK_FILTERS);
   const question: TaskQuestion = {
     limit: PAGE,
-    words: find,
-    states: readEnumValue(query, 'state', STATES),
-    kind: readEnumName(query, 'kind', WIRE_KINDS),
-    ...texts,
-    from: readTimeFilter(query, 'from'),
-    to: readTimeFilter(query, 'to'),
-    after: readAfter(query),
+    states: [readEnumValue(query, 'state', STATES) ?? []].flat(),
+    ...dropUndefined({
+      words: find,
+      kind: readEnumValue(query, 'kind', WIRE_KINDS),
+      ...texts,
+      tokenId,
+      createdFrom: readTimeFilter(query, 'from'),
+      createdBefore: readTimeFilter(query, 'to'),
+      after: readAfter(query),
+    }),
   };
   // only the first page says how many there are
   const asked = question.after === undefined ? { ...question, countMax: COUNT_MAX } : question;
@@ -124,11 +131,11 @@ function readQuestions(query: URLSearchParams): readonly TaskQuestion[] {
 }
 
 /** Reads the time of a filter, or undefined if it is not set. */
-function readTimeFilter(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
+function readTimeFilter(query: URLSearchParams, name: 'from' | 'to'): Timestamp | undefined {
   const text = query.get(name) ?? '';
   if (text === '') return undefined;
   const time = MILLISECONDS.test(text) ? Number(text) : parseTimestamp(text, name === 'from' ? 'beginning' : 'end');
-  if (time !== undefined) return time;
+  if (time !== undefined) return timestampFromMs(time);
   throw invalid(name, 'must be a date such as 2026-11-30, or milliseconds or seconds since 1970', REASON);
 }
 

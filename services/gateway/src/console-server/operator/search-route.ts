@@ -6,7 +6,7 @@ import type { FoundWork } from '@reelgate/proto/tasks/v1/operator_service';
 import type { FoundWay, SearchHit, SearchAnswer } from '../../../console/api/operator-search.ts';
 import { withDeadline } from '../../clients/caller.ts';
 import type { OperatorClients } from '../../clients/gateway-clients.ts';
-import { TASK_STATE_WORDS } from '../../clients/plain-task.ts';
+import { TASK_STATE_WORDS } from '../../clients/task-words.ts';
 import { toMs } from '../../clients/wire-values.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import type { Exchange } from '../../http/http-exchange.ts';

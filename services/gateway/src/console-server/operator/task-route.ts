@@ -5,17 +5,16 @@ import type { Log } from '@reelgate/platform/log';
 import { TaskRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import type { TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
+import type { GetTaskTimelineResponse } from '@reelgate/proto/tasks/v1/task_service';
 import type { OperatorTaskView, ReportedUsage } from '../../../console/api/operator-tasks.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
 import type { AccountBooks, TaskHold } from '../../clients/money-client.ts';
-import type { TaskPages, TaskTimeline } from '../../clients/task-pages-client.ts';
+import type { TaskPages } from '../../clients/task-pages-client.ts';
 import { withDeadline } from '../../clients/caller.ts';
 import type { OperatorClients } from '../../clients/gateway-clients.ts';
-import { toPlainTask } from '../../clients/plain-task.ts';
-import type { PlainTask } from '../../clients/plain-task.ts';
 import type { SiteTokens } from '../../clients/tokens-client.ts';
 import type { Webhooks } from '../../clients/webhooks-client.ts';
-import { requireValue } from '../../clients/wire-values.ts';
+import { emptyToUndefined, requireValue } from '../../clients/wire-values.ts';
 import { encodeReadVideo } from '../../dialects/openai/encode.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import { readTaskId } from '../../http/routes/task-id.ts';
@@ -23,7 +22,7 @@ import { ifReadable } from '../client/task-parts.ts';
 import { toContractJson } from '../contract-json.ts';
 import { toMoney, toTaskMoney } from '../views/money-view.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
-import { wholeTask } from '../views/task-view.ts';
+import { readVideo, wholeTask } from '../views/task-view.ts';
 import { buildTimeline } from '../views/timeline-view.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
@@ -64,9 +63,8 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
   const shown = await parts.clients.tasks.showTask(question, withDeadline(exchange.state, DEADLINE_MS));
   const record = requireValue(shown.record);
   const { task: owned, ...facts } = record;
-  const wire = requireValue(owned);
-  const task = toPlainTask(wire);
-  const caller = { accountId: wire.accountId, requestId, span };
+  const task = requireValue(owned);
+  const caller = { accountId: task.accountId, requestId, span };
   const { timeline, priced, deliveries, tokenName, isInAttention, unavailable } = await readTaskParts(
     parts,
     caller,
@@ -75,15 +73,15 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
   const now = parts.clock.now();
   const money = priced?.money;
   return {
-    task: { ...toOperatorTask(task, money?.hold, now), accountId: wire.accountId, tokenId: record.tokenId, tokenName },
+    task: { ...toOperatorTask(task, money?.hold, now), accountId: task.accountId, tokenId: record.tokenId, tokenName },
     record: toContractJson(TaskRecordSchema, facts),
-    ...dropUndefined({ video: task.video, text: task.text }),
+    ...dropUndefined({ video: readVideo(task), text: emptyToUndefined(task.result?.prompt ?? '') }),
     ...(money === undefined ? {} : { money: toTaskMoney(money.hold, money.terms) }),
-    timeline: buildTimeline({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
+    timeline: buildTimeline({ steps: timeline?.entries ?? [], hold: money?.hold, deliveries }),
     deliveries: deliveries.map((one) => toContractJson(WebhookDeliverySchema, one)),
-    raw: encodeReadVideo(wire, NO_LINKS),
+    raw: encodeReadVideo(task, NO_LINKS),
     ...dropUndefined({
-      usage: readUsage(wire.usage),
+      usage: readUsage(task.usage),
       upstreamCost: readUpstreamCost(record, money?.hold),
     }),
     isInAttention,
@@ -121,7 +119,7 @@ function readUpstreamCost(
 
 /** An operator does not see a picture of a client's video. */
 function toOperatorTask(
-  task: PlainTask,
+  task: Task,
   hold: TaskHold | undefined,
   now: number,
 ): Omit<OperatorTaskView['task'], 'accountId' | 'tokenId' | 'tokenName'> {
@@ -130,7 +128,7 @@ function toOperatorTask(
 }
 
 interface PartsOfTask {
-  readonly timeline: TaskTimeline | undefined;
+  readonly timeline: GetTaskTimelineResponse | undefined;
   readonly priced: PriceResult | undefined;
   readonly deliveries: readonly WebhookDelivery[];
   readonly tokenName: string;

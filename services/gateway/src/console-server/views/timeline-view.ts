@@ -1,8 +1,11 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { WebhookDelivery } from '@reelgate/proto/tasks/v1/webhook';
+import type { TimelineEntry as StepRecord } from '@reelgate/proto/tasks/v1/timeline';
 import type { Lane, TimelineEntry } from '../../../console/api/task.ts';
 import type { TaskHold } from '../../clients/money-client.ts';
-import type { StepName, TaskStep } from '../../clients/task-pages-client.ts';
+import { STEP_WORDS } from '../../clients/task-words.ts';
+import type { StepName } from '../../clients/task-words.ts';
+import { toMs } from '../../clients/wire-values.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 
@@ -19,7 +22,7 @@ const LANES: Readonly<Record<StepName, Lane>> = {
 };
 
 export interface TimelineParts {
-  readonly steps: readonly TaskStep[];
+  readonly steps: readonly StepRecord[];
   readonly hold: TaskHold | undefined;
   readonly deliveries: readonly WebhookDelivery[];
 }
@@ -27,10 +30,16 @@ export interface TimelineParts {
 /** The life of a task in one list, in the order in which its parts began. */
 export function buildTimeline({ steps, hold, deliveries }: TimelineParts): readonly TimelineEntry[] {
   return [
-    ...steps.map(({ step, from, to }) => entry(LANES[step], step, { from, to })),
+    ...steps.flatMap(stepEntries),
     ...(hold === undefined ? [] : moneyEntries(hold)),
     ...deliveries.flatMap(deliveryEntries),
   ].toSorted((one, other) => one.from - other.from);
+}
+
+/** A step that this version does not know is left out. */
+function stepEntries({ step, from, to }: StepRecord): TimelineEntry[] {
+  const [name, begin] = [STEP_WORDS[step], toMs(from)];
+  return name === undefined || begin === undefined ? [] : [entry(LANES[name], name, { from: begin, to: toMs(to) })];
 }
 
 function moneyEntries({ heldNanos, chargedNanos, currency, heldAt, settledAt }: TaskHold): TimelineEntry[] {

@@ -6,7 +6,7 @@ import { QueueClass, QueueWait } from '@reelgate/proto/tasks/v1/queue';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task, Usage } from '@reelgate/proto/tasks/v1/task';
 import { formatDecimal } from '../../domain/decimal.ts';
-import { toPlainPlace } from '../../clients/task-queue.ts';
+import { WAIT_CLASS_WORDS, WAIT_REASON_WORDS } from '../../clients/task-words.ts';
 import { memberSchemas } from '../../domain/schema.ts';
 import type { Schema, TypeOf } from '../../domain/schema.ts';
 
@@ -126,14 +126,13 @@ export const queueSchema = {
 /** Returns the place of a task that waits; undefined for any other task. */
 export function encodeQueue({ state, queue }: Task): TypeOf<typeof queueSchema> | undefined {
   if (state !== TaskState.QUEUED || queue === undefined) return undefined;
-  const { position, class: ofClass, waitsFor } = toPlainPlace(queue);
   return dropUndefined({
-    position,
+    position: queue.position,
     estimated_start_at: toUnixSeconds(queue.estimatedStartAt),
     since: toUnixSeconds(queue.since) ?? 0,
     start_by: toUnixSeconds(queue.startBy) ?? 0,
-    class: ofClass,
-    waits_for: waitsFor,
+    class: WAIT_CLASS_WORDS[queue.class] ?? 'standard',
+    waits_for: WAIT_REASON_WORDS[queue.waitsFor],
   });
 }
 
