@@ -11,6 +11,12 @@ const concrete =
   '/src/(store|store/[a-z]+|blobs|rate-counters)/(sql|disk|s3|redis|memory|local)-|/src/channels/adapters/';
 /** The rooms that build the message of a read model where they read it. */
 const readers = '^services/(tasks|billing|media)/src/(store|operations)/|^services/media/src/fetch/webhooks/';
+/** The rooms that call by the contracts or show them, and app.ts. */
+const edges = [
+  '/src/(domain|rpc|clients|events|dialects|console-server|webhooks|batches|jobs)/',
+  '/src/app\\.ts$',
+  tests,
+];
 /** The contracts that have read models. The enums of tasks, orders and the queue are members of their messages. */
 const readModels =
   '^proto/gen/reelgate/(access/v1/(act|service_event)' +
@@ -88,17 +94,14 @@ const layers = [
   rule(
     'contracts-stay-at-the-edge',
     'Generated types stop at rpc/, clients/, events/, dialects/ and app.ts. Consoles, jobs, batches and webhooks show them.',
-    {
-      path: service,
-      pathNot: [
-        '/src/(domain|rpc|clients|events|dialects|console-server|webhooks)/',
-        '^services/gateway/src/(jobs|batches)/',
-        '/src/app\\.ts$',
-        tests,
-        readers,
-      ],
-    },
+    { path: service, pathNot: [...edges, '^services/gateway/', readers] },
     { path: '^proto/gen/' },
+  ),
+  rule(
+    'gateway-reads-messages',
+    'Every room of the gateway reads the messages of the contracts; the code of the contracts stays at the edge.',
+    { path: '^services/gateway/src/', pathNot: edges },
+    { path: '^proto/gen/', dependencyTypesNot: ['type-only'] },
   ),
   rule(
     'read-models-are-messages',

@@ -26,7 +26,7 @@ import type { ReadChargedItems, ReadUsage } from './clients/usage-client.ts';
 import { webhooksClient } from './clients/webhooks-client.ts';
 import { gatewayConfig, readCatalogue } from './config.ts';
 import type { GatewayConfig } from './config.ts';
-import type { Catalogue } from './domain/catalogue.ts';
+import type { Catalogue } from './domain/model-defaults.ts';
 import { openConsoles } from './console-server/open-consoles.ts';
 import { dialects } from './dialects/index.ts';
 import { onTaskChanged, onTokenChanged } from './events/subscriptions.ts';

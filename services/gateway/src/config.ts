@@ -26,9 +26,8 @@ import { isRelayChannel, relayChannelSettings } from './relay/channels/relay-cha
 import type { RelayChannelSettings } from './relay/channels/relay-channel-config.ts';
 import { realtimeKeys } from './relay/realtime/realtime-settings.ts';
 import { corsKeys } from './http/cors-settings.ts';
-import type { Catalogue } from './domain/catalogue.ts';
+import type { Catalogue, Model } from './domain/model-defaults.ts';
 import { chooseDefaults } from './domain/model-defaults.ts';
-import type { Model } from './domain/model-defaults.ts';
 
 /** An entry of `operators`, who sign in at the console of the admin port. */
 const operatorKeys = {

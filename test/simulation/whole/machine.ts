@@ -1,5 +1,5 @@
 import type { DescService } from '@bufbuild/protobuf';
-import type { OpenRelayPool } from '@reelgate/gateway/clients/relay-pool';
+import type { OpenRelayPool } from '@reelgate/gateway/clients/gateway-clients';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { Log } from '@reelgate/platform/log';
 import type { Client } from '@reelgate/platform/rpc/service';

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { OpenRelayPool } from '@reelgate/gateway/clients/relay-pool';
+import type { OpenRelayPool } from '@reelgate/gateway/clients/gateway-clients';
 import type { OpenPool } from '@reelgate/tasks/app';
 import type { Draws } from './draws.ts';
 import type { Faults } from './faults.ts';

@@ -11,7 +11,7 @@ import type { BodyBounds } from '../http/bodies/read-body.ts';
 import type { ClientFiles } from '../clients/client-files.ts';
 import type { AccountBooks } from '../clients/money-client.ts';
 import type { TasksClient } from '../clients/tasks-client.ts';
-import type { Catalogue } from '../domain/catalogue.ts';
+import type { Catalogue } from '../domain/model-defaults.ts';
 import { requirePrincipal } from '../http/http-exchange.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { assertBound, findInput } from './batch-routes.ts';

@@ -4,7 +4,7 @@ import type { Problem } from '@reelgate/platform/problem';
 import type { BatchFault, BatchLineInput } from '@reelgate/proto/tasks/v1/batch';
 import type { AccountCaller } from '../clients/caller.ts';
 import type { ClientFiles } from '../clients/client-files.ts';
-import { toWirePreference } from '../clients/task-queue.ts';
+import { toWirePreference } from '../clients/tasks-client.ts';
 import type { Order, TasksClient } from '../clients/tasks-client.ts';
 import type { Models } from '../domain/model-defaults.ts';
 import { newFault } from './batch-endpoints.ts';

@@ -8,7 +8,7 @@ import { requireValue } from '../clients/wire-values.ts';
 import type { Dialect, Links } from '../dialects/dialect.ts';
 import type { ClientFiles } from '../clients/client-files.ts';
 import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
-import type { Catalogue } from '../domain/catalogue.ts';
+import type { Catalogue } from '../domain/model-defaults.ts';
 import type { ChargeReader } from '../operations/read-charge.ts';
 import { startLeasedPool } from '../operations/leased-pool.ts';
 import { listBatchEndpoints } from './batch-endpoints.ts';

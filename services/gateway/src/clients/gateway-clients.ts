@@ -11,11 +11,11 @@ import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service'
 import type { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
 import type { BillingClient } from './billing-client.ts';
 import type { BillingCalls } from './calls-client.ts';
-import type { OpenRelayPool } from './relay-pool.ts';
 import type { FilesRpc } from './client-files.ts';
 import type { MediaPort } from './media-port.ts';
 import type { TasksClient } from './tasks-client.ts';
 import type { RunningConfiguration } from '../domain/running-configuration.ts';
+import type { Pool } from 'undici';
 
 /** The services that the gateway calls. */
 export interface GatewayClients {
@@ -61,3 +61,17 @@ export type ReadConfiguration = () => RunningConfiguration & {
   /** The reason for refusing the newest files, undefined if they are in use. */
   readonly refused: string | undefined;
 };
+
+/** Connections to the upstream of a channel. */
+export type RelayPool = Pick<Pool, 'dispatch' | 'request'> & { close(): Promise<void>; destroy(): Promise<void> };
+
+/** The time-outs of a channel. */
+interface PoolTimeouts {
+  /** From the request's last byte to the head of the answer. */
+  readonly firstByteTimeoutMs: number;
+  /** Between two pieces of an answer. */
+  readonly idleTimeoutMs: number;
+}
+
+/** Opens connections to an origin, with the time-outs of a channel. */
+export type OpenRelayPool = (origin: string, timeouts: PoolTimeouts) => RelayPool;

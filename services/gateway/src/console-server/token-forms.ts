@@ -1,8 +1,13 @@
-import type { NewToken } from '../../console/api/tokens.ts';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { TokenClass, TokenWait } from '@reelgate/proto/billing/v1/token_queue';
+import { TokenRight } from '@reelgate/proto/billing/v1/token_right';
+import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
+import type { NewToken as NewTokenForm } from '../../console/api/tokens.ts';
 import { Problem } from '@reelgate/platform/problem';
-import { TOKEN_CLASSES, TOKEN_WAITS } from '../clients/tokens-client.ts';
-import type { Revocation, TokenLimits, TokenSettings } from '../clients/tokens-client.ts';
+import type { NewToken } from '../clients/tokens-client.ts';
 import { bodyValidator, invalid } from '../dialects/wire/body-validator.ts';
+import { dropUndefined } from '../dialects/wire/task-fields.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { parseNanos } from '../domain/decimal.ts';
 import { LABEL, LABEL_MAX, LABEL_RULE } from '../domain/label.ts';
@@ -14,6 +19,11 @@ const MODELS_MAX = 1000;
 const TIME_MAX = 253_402_300_799_999;
 
 const count = { type: 'integer', minimum: 1, maximum: COUNT_MAX };
+const WAITS = deriveValues(TokenWait);
+const CLASSES = deriveValues(TokenClass);
+const TOKEN_RIGHTS = deriveValues(TokenRight);
+const WEBHOOK_RIGHTS = deriveValues(WebhookRight);
+
 const right = { enum: ['write', 'read', 'none'] };
 
 /** The fields for the limits of a token, and for the way in which its tasks wait. */
@@ -23,12 +33,12 @@ const LIMIT_FIELDS = {
   readsPerMinute: count,
   callsPerMinute: count,
   inFlight: count,
-  wait: { enum: TOKEN_WAITS },
-  class: { enum: TOKEN_CLASSES },
+  wait: { enum: Object.keys(WAITS) },
+  class: { enum: Object.keys(CLASSES) },
   label: { type: 'string', maxLength: LABEL_MAX },
 };
 
-const newToken = bodyValidator<NewToken>({
+const newToken = bodyValidator<NewTokenForm>({
   type: 'object',
   additionalProperties: false,
   required: ['name', 'models', 'webhooks', 'tokens'],
@@ -43,30 +53,29 @@ const newToken = bodyValidator<NewToken>({
 });
 
 /** The token of the path, and whether `with_made=true` asks for all that it made too. */
-export function readRevocation({ params, querystring }: Exchange): Revocation {
+export function readRevocation({ params, querystring }: Exchange): { readonly id: string; readonly withMade: boolean } {
   const asked = new URLSearchParams(querystring).get('with_made');
   if (asked !== null && asked !== 'true' && asked !== 'false') throw invalid('with_made', 'must be true or false');
-  return { tokenId: params['token_id'] ?? '', withMade: asked === 'true' };
+  return { id: params['token_id'] ?? '', withMade: asked === 'true' };
 }
 
 /** Reads the form of a new token. */
-export function readNewToken(body: unknown): TokenSettings {
-  const form = newToken(body);
-  const { name, models, webhooks, tokens, expiresAt } = form;
-  return { name, models, webhooks, tokens, expiresAt, ...readLimits(form) };
-}
-
-type LimitsForm = Partial<NewToken>;
-
-function readLimits({ limit, ...form }: LimitsForm): TokenLimits {
-  const { createsPerMinute, readsPerMinute, callsPerMinute, inFlight, wait, class: best, label } = form;
+export function readNewToken(body: unknown): NewToken {
+  const { name, models, webhooks, tokens, expiresAt, limit, label, wait, class: best, ...limits } = newToken(body);
   if (label !== undefined && label !== '' && !LABEL.test(label)) throw invalid('label', LABEL_RULE);
+  const isQueueGiven = wait !== undefined || best !== undefined;
   return {
-    limitNanos: limit === undefined ? undefined : readLimit(limit),
-    limits: { createsPerMinute, readsPerMinute, callsPerMinute, inFlight },
-    queue:
-      wait === undefined && best === undefined ? undefined : { wait: wait ?? 'channels', class: best ?? 'standard' },
-    label,
+    name,
+    models: [...models],
+    webhooks: WEBHOOK_RIGHTS[webhooks],
+    tokens: TOKEN_RIGHTS[tokens],
+    limits,
+    ...(isQueueGiven && { queue: { wait: WAITS[wait ?? 'channels'], class: CLASSES[best ?? 'standard'] } }),
+    ...dropUndefined({
+      expiresAt: expiresAt === undefined ? undefined : timestampFromMs(expiresAt),
+      limitNanos: limit === undefined ? undefined : readLimit(limit),
+      label,
+    }),
   };
 }
 

@@ -4,7 +4,6 @@ import type { Task, TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
 import type { Charge } from '../domain/charge.ts';
 import type { Models } from '../domain/model-defaults.ts';
-import type { EnvelopeName } from '../domain/envelope-name.ts';
 import type { Answer, Schema } from '../domain/schema.ts';
 
 /** A part of a form that is a file. */
@@ -181,3 +180,6 @@ export interface Dialect {
   readonly lists: readonly ListRoute[];
   readonly ends: readonly EndRoute[];
 }
+
+/** The shapes of a refusal, one for each family of clients. */
+export type EnvelopeName = 'openai' | 'vendor' | 'anthropic' | 'google' | 'mcp' | 'openrouter';

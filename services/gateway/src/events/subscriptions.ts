@@ -16,8 +16,7 @@ import { TaskChangedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import { EventsDispatchedSchema } from '@reelgate/proto/tasks/v1/webhook_events';
 import type { Principals } from '../operations/principals.ts';
 import type { TaskReader } from '../operations/read-task.ts';
-import type { ServiceSignals } from '../operations/service-signals.ts';
-import type { TaskChanges } from '../operations/task-changes.ts';
+import type { ServiceSignals, TaskChanges } from '../operations/task-changes.ts';
 
 interface TaskChangedDeps {
   readonly reader: TaskReader;

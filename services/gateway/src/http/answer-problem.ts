@@ -1,8 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import { nothingBegun } from '@reelgate/platform/service-unavailable';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
-import { chooseEnvelope } from '../problems/choose-envelope.ts';
-import { enclose, fitRow } from '../problems/envelopes.ts';
+import { chooseEnvelope, enclose, fitRow } from '../problems/envelopes.ts';
 import { findErrorRow, isUncertain } from '../problems/error-table.ts';
 import type { ErrorRow } from '../problems/error-table.ts';
 import { detectClientFamily } from './client-family.ts';

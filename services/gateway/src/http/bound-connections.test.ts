@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { boundConnections } from './bound-connections.ts';
+import { boundConnections } from './gateway-ports.ts';
 import { openPublicPort } from './http-server.ts';
 import type { PublicPort } from './http-server.ts';
 

@@ -7,16 +7,17 @@ import type { HttpPort } from '@reelgate/platform/http/http-port';
 import type { NewId } from '@reelgate/platform/ids';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { WarningLog } from '@reelgate/platform/log';
-import type { Metrics } from '@reelgate/platform/metrics/metrics';
+import type { Metrics, CounterRegistry } from '@reelgate/platform/metrics/metrics';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import type { CorsSettings } from './cors-settings.ts';
 import type { HostPort } from '@reelgate/platform/config/units';
 import { toAnswer } from './answer-problem.ts';
-import { boundConnections } from './bound-connections.ts';
 import { readOrCreateRequestId } from './headers.ts';
 import { openPublicPort } from './http-server.ts';
 import type { PublicPort } from './http-server.ts';
 import { readRemovedPrefix } from './removed-prefix.ts';
+import type { Socket } from 'node:net';
+import { networkCheck, readPeer, sourceNetwork } from '@reelgate/platform/source-address';
 
 /** A start without waits takes about this long. */
 const RETRY_MS = 2000;
@@ -92,4 +93,67 @@ function refuseAll(newId: NewId): RequestListener {
 /** The names of channels appear only on the admin port. */
 function withoutChannels(metrics: Metrics): Metrics {
   return { ...metrics, text: (format) => metrics.text(format, 'channel') };
+}
+
+/** All addresses together have one line of the log in this time. The metric counts on. */
+const LINE_EVERY_MS = 60_000;
+
+export interface ConnectionBounds {
+  /** The most connections that one source address has open at once. */
+  readonly perSourceMax: number;
+  /** A proxy stands for many clients, so its connections are not counted. */
+  readonly trustedProxies: readonly string[];
+}
+
+export interface BoundConnectionsParts {
+  readonly clock: TimeSource;
+  readonly log: WarningLog;
+  readonly metrics: CounterRegistry;
+}
+
+/**
+ * Counts the open connections of each source address, and resets a new connection beyond the limit before its first
+ * byte is read, so that the system keeps no state of it. The address is the one of the socket; IPv6 counts by its /64.
+ */
+export function boundConnections(
+  { perSourceMax, trustedProxies }: ConnectionBounds,
+  { clock, log, metrics }: BoundConnectionsParts,
+): (socket: Socket) => void {
+  const isTrusted = networkCheck(trustedProxies);
+  const refusals = metrics.counter(
+    'reelgate_gateway_refused_connections_total',
+    'Connections that were reset because their source address had too many open',
+  );
+  refusals.begin(() => [[]]);
+  const open = new Map<string, number>();
+  let lastLineAt = Number.NEGATIVE_INFINITY;
+  let untold = 0;
+  const refuse = (socket: Socket, address: string): void => {
+    socket.resetAndDestroy();
+    refusals.labels().inc();
+    untold += 1;
+    if (clock.now() - lastLineAt < LINE_EVERY_MS) return;
+    log.warn({ address, refused: untold }, 'a source address has too many connections open; new ones are reset');
+    lastLineAt = clock.now();
+    untold = 0;
+  };
+  const leave = (source: string): void => {
+    const left = (open.get(source) ?? 0) - 1;
+    if (left > 0) open.set(source, left);
+    else open.delete(source);
+  };
+  return (socket) => {
+    const address = readPeer(socket.remoteAddress);
+    if (isTrusted(address)) return;
+    const source = sourceNetwork(address);
+    const count = open.get(source) ?? 0;
+    if (count >= perSourceMax) {
+      refuse(socket, address);
+      return;
+    }
+    open.set(source, count + 1);
+    socket.once('close', () => {
+      leave(source);
+    });
+  };
 }

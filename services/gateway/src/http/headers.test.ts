@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { refusalOf } from '../../testing/order-summary.ts';
-import type { WaitPreference } from '../clients/task-queue.ts';
+import type { WaitPreference } from '../clients/tasks-client.ts';
 import { formatAppliedWait, readLabel, readPreferredWait, readWaitPreference } from './headers.ts';
 
 const NOT_BEFORE = Date.UTC(2026, 10, 27, 3);

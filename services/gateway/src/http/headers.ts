@@ -2,7 +2,7 @@ import { readRequestId } from '@reelgate/platform/request-context';
 import type { NewId } from '@reelgate/platform/ids';
 import type { ServerResponse } from 'node:http';
 import { WAIT_CLASSES, WAIT_MODES } from '../clients/task-words.ts';
-import type { WaitPreference } from '../clients/task-queue.ts';
+import type { WaitPreference } from '../clients/tasks-client.ts';
 import { LABEL, LABEL_RULE } from '../domain/label.ts';
 import { parseTimestamp } from '../domain/timestamp.ts';
 import { refuse } from '../refusals.ts';

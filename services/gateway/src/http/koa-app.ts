@@ -19,9 +19,9 @@ import { requestSpans } from './request-span.ts';
 import type { BeginRequestSpan } from './request-span.ts';
 import { routeTable } from './routes/route-table.ts';
 import type { RouteTable } from './routes/route-table.ts';
-import { assertKnownQuery } from './check-query.ts';
 import type { RouteEntry } from './routes/route.ts';
 import { refuse } from '../refusals.ts';
+import { invalid } from '../dialects/wire/body-validator.ts';
 
 export interface KoaAppOptions {
   readonly routes: readonly RouteEntry[];
@@ -171,4 +171,21 @@ function refuseUnrouted(exchange: Exchange, table: RouteTable): never {
   throw refuse('method_not_allowed', {
     message: `${exchange.method} is not allowed at ${shown}; allowed: ${methods.join(', ')}`,
   });
+}
+
+const SHOWN_CHARACTERS_MAX = 64;
+
+/**
+ * Refuses a parameter that a route does not read: at a create, whose fields stand in the body, and at a read that has
+ * parameters, such as a list or a statement, which would answer another question. A call that is handed on keeps its
+ * query, and other reads ignore theirs.
+ */
+function assertKnownQuery({ querystring }: Exchange, { kind, doc }: RouteEntry): void {
+  const known = doc.parameters?.map(({ name }) => name) ?? [];
+  const isClosed = kind === 'create' ? doc.handsOnQuery !== true : kind === 'read' && known.length > 0;
+  if (!isClosed || querystring === '') return;
+  const unknown = [...new URLSearchParams(querystring).keys()].find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const right = known.length === 0 ? 'send it as a field of the body' : `known parameters: ${known.join(', ')}`;
+  throw invalid(unknown.slice(0, SHOWN_CHARACTERS_MAX), `is an unknown parameter; ${right}`, 'unknown_field');
 }

@@ -3,8 +3,7 @@ import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
 import type { Problem } from '@reelgate/platform/problem';
 import { JobEncoding } from '@reelgate/proto/tasks/v1/job';
 import { isJsonInTurns } from '../json-bytes/is-json.ts';
-import { chooseEnvelope } from '../problems/choose-envelope.ts';
-import { enclose } from '../problems/envelopes.ts';
+import { chooseEnvelope, enclose } from '../problems/envelopes.ts';
 import { findErrorRow } from '../problems/error-table.ts';
 import type { AnswerHeaders, CallSink } from '../relay/answers/call-sink.ts';
 

@@ -11,7 +11,7 @@ import { waitWithAccess } from '../http/admission/watch-access.ts';
 import type { WaitAccessParts } from '../http/admission/watch-access.ts';
 import { readExchangeBody } from '../http/bodies/read-body.ts';
 import type { BodyBounds } from '../http/bodies/read-body.ts';
-import type { RateLimits } from '../domain/rate-limits.ts';
+import type { RateLimits } from '../http/admission/limit-rate.ts';
 import { ClientGone } from '../http/bodies/receive-body.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { requirePrincipal } from '../http/http-exchange.ts';

@@ -5,7 +5,7 @@ import type { PriceSheet } from '@reelgate/proto/billing/v1/price';
 import { MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { ListModelsResponseSchema, ModelOperationSchema, ModelSchema } from '@reelgate/proto/tasks/v1/task_service';
 import type { Model, ModelOperation } from '@reelgate/proto/tasks/v1/task_service';
-import type { Catalogue } from '../domain/catalogue.ts';
+import type { Catalogue } from '../domain/model-defaults.ts';
 import { openVideoModels } from './list-models.ts';
 
 const CALLER = { accountId: 'demo', tokenId: 'token_1', requestId: 'request_1' };

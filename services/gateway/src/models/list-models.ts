@@ -6,9 +6,8 @@ import { nameUnit } from '../clients/models-client.ts';
 import type { ModelReaders, PriceUnit } from '../clients/models-client.ts';
 import { KIND_WORDS } from '../clients/task-words.ts';
 import type { PlainKind } from '../clients/task-words.ts';
-import type { Catalogue } from '../domain/catalogue.ts';
+import type { Catalogue, Model } from '../domain/model-defaults.ts';
 import { chooseDefaults } from '../domain/model-defaults.ts';
-import type { Model } from '../domain/model-defaults.ts';
 import { refuse } from '../refusals.ts';
 
 /** The token to list models for, and the request that asks for the list. */

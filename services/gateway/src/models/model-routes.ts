@@ -5,7 +5,7 @@ import { detectClientFamily } from '../http/client-family.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { requirePrincipal } from '../http/http-exchange.ts';
 import { REALTIME_ENDPOINT } from '../relay/endpoints.ts';
-import type { Catalogue } from '../domain/catalogue.ts';
+import type { Catalogue } from '../domain/model-defaults.ts';
 import { MODEL_SHAPES } from './model-shapes.ts';
 import type { ListedModel, ModelShape } from './model-shapes.ts';
 import type { RouteDoc, RouteEntry } from '../http/routes/route.ts';

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { openInlineStream } from './inline-bytes.ts';
+import { openInlineStream } from './submit-order.ts';
 
 const medium = (base64: string) =>
   openInlineStream({ item: 0, field: 'content[0]', declaredType: 'image/png', bytes: { base64 } });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { permitsByToken } from './permits-by-token.ts';
+import { permitsByToken } from './stream-permits.ts';
 
 test('a token takes a permit of itself and of each of its makers, or none', () => {
   const permits = permitsByToken({ total: 10, perToken: 2 });

@@ -1,5 +1,6 @@
-import { permitsByToken } from './permits-by-token.ts';
 import { refuse } from '../refusals.ts';
+import { newSemaphore } from '@reelgate/platform/limits/semaphore';
+import type { Semaphore } from '@reelgate/platform/limits/semaphore';
 
 const RETRY_MS = 5000;
 const EVENT_STREAMS_MAX = 500;
@@ -69,5 +70,58 @@ function streamPermits({ total, perHolder, refusals }: StreamBounds): StreamPerm
         message: { token_full: refusals.holder, maker_full: refusals.maker, all_full: refusals.gateway }[permit],
       });
     },
+  };
+}
+
+/** Bounds the number of streams or sessions that the process, and each token, has open. */
+export interface PermitsByToken {
+  /**
+   * Takes a permit of the token, and one of each token that created it, until they are released. If one of them has no
+   * permit left, takes no permit and reports which bound is reached.
+   */
+  tryAcquire(tokenId: string, ...makerIds: readonly string[]): { release(): void } | FullPermits;
+  inUse(): number;
+}
+
+type FullPermits = 'token_full' | 'maker_full' | 'all_full';
+
+export function permitsByToken({
+  total,
+  perToken,
+}: {
+  readonly total: number;
+  readonly perToken: number;
+}): PermitsByToken {
+  const all = newSemaphore({ permits: total, waitingMax: 0 });
+  const byToken = new Map<string, Semaphore>();
+  const tryAcquire = (tokenId: string): boolean => {
+    const own = byToken.get(tokenId) ?? newSemaphore({ permits: perToken, waitingMax: 0 });
+    if (!own.tryAcquire()) return false;
+    byToken.set(tokenId, own);
+    return true;
+  };
+  const release = (tokenIds: readonly string[]): void => {
+    for (const tokenId of tokenIds) {
+      const own = byToken.get(tokenId);
+      own?.release();
+      if (own?.inUse() === 0) byToken.delete(tokenId);
+    }
+  };
+  return {
+    tryAcquire: (...line) => {
+      const full = line.findIndex((tokenId) => !tryAcquire(tokenId));
+      const taken = full < 0 ? line : line.slice(0, full);
+      if (full < 0 && all.tryAcquire())
+        return {
+          release: () => {
+            all.release();
+            release(taken);
+          },
+        };
+      release(taken);
+      if (full < 0) return 'all_full';
+      return full === 0 ? 'token_full' : 'maker_full';
+    },
+    inUse: () => all.inUse(),
   };
 }

@@ -3,7 +3,7 @@ import { silentLog } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { QueueMode } from '@reelgate/proto/tasks/v1/queue';
 import { fakeMedia, fakeTasks } from '../../testing/fake-services.ts';
-import type { WaitPreference } from '../clients/task-queue.ts';
+import type { WaitPreference } from '../clients/tasks-client.ts';
 import { decodeCreate } from '../dialects/openai/decode.ts';
 import type { DecodedOrder } from '../dialects/dialect.ts';
 import { submitOrder } from './submit-order.ts';

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Schema } from '../domain/schema.ts';
-import { chooseEnvelope } from '../problems/choose-envelope.ts';
-import { ENVELOPES } from '../problems/envelopes.ts';
-import type { EnvelopeName } from '../domain/envelope-name.ts';
+import { chooseEnvelope, ENVELOPES } from '../problems/envelopes.ts';
+import type { EnvelopeName } from '../dialects/dialect.ts';
 import { WITH_TOKEN, listRefusalStatuses } from '../http/routes/route.ts';
 import type { RefusedStatus, RouteEntry } from '../http/routes/route.ts';
 import { LIMIT_HEADERS } from '../http/response-headers.ts';

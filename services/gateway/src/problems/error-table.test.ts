@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProblemKind } from '@reelgate/platform/problem';
 import { expectGolden } from '../../testing/golden.ts';
-import { chooseEnvelope } from './choose-envelope.ts';
-import { enclose } from './envelopes.ts';
-import type { EnvelopeName } from '../domain/envelope-name.ts';
+import { chooseEnvelope, enclose } from './envelopes.ts';
+import type { EnvelopeName } from '../dialects/dialect.ts';
 import { findErrorRow } from './error-table.ts';
 
 describe('a refusal has the answer of the table', () => {

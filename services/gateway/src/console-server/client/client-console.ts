@@ -1,7 +1,7 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Log } from '@reelgate/platform/log';
 import type { TryView } from '../../../console/api/try.ts';
-import type { Catalogue } from '../../domain/catalogue.ts';
+import type { Catalogue } from '../../domain/model-defaults.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { readPrefix } from '@reelgate/platform/http/path-prefix';
 import { requirePrincipal } from '../../http/http-exchange.ts';

@@ -1,9 +1,9 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Me } from '../../../console/api/session.ts';
-import { readTokens } from '../../http/admission/credentials.ts';
+import { readTokens } from '../../http/admission/admit.ts';
 import { takeRate } from '../../http/admission/limit-rate.ts';
 import type { Principal } from '../../clients/billing-client.ts';
-import type { RateLimits } from '../../domain/rate-limits.ts';
+import type { RateLimits } from '../../http/admission/limit-rate.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { Principals } from '../../operations/principals.ts';

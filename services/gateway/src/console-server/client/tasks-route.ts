@@ -7,7 +7,7 @@ import type { TaskList } from '../../../console/api/tasks.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
 import { WIRE_KINDS, WIRE_TASK_STATES } from '../../clients/task-words.ts';
-import type { TaskQuestion } from '../../clients/task-pages-client.ts';
+import type { TaskQuestion } from '../../clients/tasks-client.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { readEnumValue } from '../../dialects/wire/query-values.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
@@ -18,6 +18,7 @@ import { listVisibleModels } from '../../operations/principals.ts';
 import { consoleRoute } from '../console-route.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { readTextFilter, readTextFilters } from '../read-filters.ts';
+import type { TextsOf } from '../read-filters.ts';
 import { taskRow } from '../views/task-view.ts';
 import { toAccountCaller, ifReadable } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
@@ -110,7 +111,8 @@ function toPagePlace(
 function readQuestions(query: URLSearchParams): readonly TaskQuestion[] {
   const find = readTextFilter(query, 'find', TASK_FILTERS.find.most);
   if (find !== undefined && TASK_ID.test(find)) return [{ limit: PAGE, taskIds: [find] }];
-  const { token: tokenId, ...texts } = readTextFilters(query, TASK_FILTERS);
+  const filters: TextsOf<TaskQuestion & { token: string }, typeof TASK_FILTERS> = readTextFilters(query, TASK_FILTERS);
+  const { token: tokenId, ...texts } = filters;
   const question: TaskQuestion = {
     limit: PAGE,
     states: [readEnumValue(query, 'state', STATES) ?? []].flat(),

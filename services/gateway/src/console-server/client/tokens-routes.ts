@@ -1,9 +1,14 @@
 import type { Log } from '@reelgate/platform/log';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
+import type { Token as SiteToken } from '@reelgate/proto/billing/v1/account_service';
+import { TokenClass, TokenWait } from '@reelgate/proto/billing/v1/token_queue';
 import type { MadeToken, RevokedToken, TokenList, Token } from '../../../console/api/tokens.ts';
+import { TOKEN_RIGHTS, WEBHOOK_RIGHTS, fromWireLimits } from '../../clients/billing-client.ts';
 import type { Principal } from '../../clients/billing-client.ts';
-import type { SiteToken, SiteTokens } from '../../clients/tokens-client.ts';
-import type { Catalogue } from '../../domain/catalogue.ts';
-import type { RateLimits } from '../../domain/rate-limits.ts';
+import type { SiteTokens } from '../../clients/tokens-client.ts';
+import { emptyToUndefined, toMs } from '../../clients/wire-values.ts';
+import type { Catalogue } from '../../domain/model-defaults.ts';
+import type { RateLimits } from '../../http/admission/limit-rate.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
@@ -17,6 +22,9 @@ import { toAccountCaller } from './task-parts.ts';
 import { refuse } from '../../refusals.ts';
 import { toMoney } from '../views/money-view.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
+
+const WAITS = deriveWords(TokenWait, 'channels');
+const CLASSES = deriveWords(TokenClass, 'standard');
 
 const REFUSALS = {
   read: 'this token may not see the tokens of its account; use a token with the right tokens: read or write',
@@ -76,8 +84,8 @@ async function makeToken(parts: TokenPageParts, exchange: Exchange): Promise<Mad
   const { tokenId } = assertRight(exchange, 'write');
   const settings = readNewToken(await readJsonBody(exchange, parts));
   const { createsPerMinute, readsPerMinute, callsPerMinute } = parts.limits;
-  const by = { tokenId, configuredLimits: { createsPerMinute, readsPerMinute, callsPerMinute } };
-  const made = await inFormTerms(parts.tokens.create(toAccountCaller(exchange), settings, by));
+  const maker = { makerTokenId: tokenId, configuredLimits: { createsPerMinute, readsPerMinute, callsPerMinute } };
+  const made = await inFormTerms(parts.tokens.create(toAccountCaller(exchange), { ...settings, ...maker }));
   return { token: tokenView(made.token, { currency: made.currency, ownTokenId: tokenId }), key: made.key.reveal() };
 }
 
@@ -90,8 +98,10 @@ async function revokeToken(
   const { token_id: id = '' } = exchange.params;
   const { tokenId } = requirePrincipal(exchange);
   if (id !== tokenId) assertRight(exchange, 'write');
-  const revoked = await tokens.revoke(toAccountCaller(exchange), readRevocation(exchange), { tokenId });
-  const { token, madeRevoked, currency } = revoked;
+  const { token, madeRevoked, currency } = await tokens.revoke(toAccountCaller(exchange), {
+    ...readRevocation(exchange),
+    revokerTokenId: tokenId,
+  });
   principals.drop(id);
   if (id === tokenId) sessions.forget(exchange);
   return { token: tokenView(token, { currency, ownTokenId: tokenId }), madeRevoked };
@@ -103,13 +113,11 @@ function assertRight(exchange: Exchange, use: keyof typeof REFUSALS): Principal 
   throw refuse('tokens_not_allowed', { message: REFUSALS[use] });
 }
 
-type TokenMaker = Pick<SiteToken, 'id' | 'madeByTokenId'>;
-
 /** The token of an id and all that it made, directly or through others, in the order of the list. */
-function selectTree<T extends TokenMaker>(tokens: readonly T[], topId: string): readonly T[] {
+function selectTree(tokens: readonly SiteToken[], topId: string): readonly SiteToken[] {
   const madeIds = new Map<string, string[]>();
   for (const { id, madeByTokenId: maker } of tokens) {
-    if (maker !== undefined) push(madeIds, maker, id);
+    if (maker !== '') push(madeIds, maker, id);
   }
   const ids = new Set([topId]);
   // a set gives what is added while it is read
@@ -133,14 +141,30 @@ interface TokenContext {
 
 /** A token without its key. */
 function tokenView(token: SiteToken, { currency, ownTokenId, canRevoke = true }: TokenContext): Token {
-  const { id, name, models, limitNanos, usedNanos, limits, webhooks, tokens, queue, createdAt } = token;
-  const { label, hint, expiresAt, revokedAt, lastChargedAt, madeByTokenId } = token;
-  const limit = limitNanos === undefined ? undefined : toMoney(limitNanos, currency);
+  const { id, name, models, limitNanos, limits, queue } = token;
   return {
-    ...{ id, name, models, webhooks, tokens, queue, createdAt, canRevoke },
-    ...dropUndefined({ limit, label, hint, expiresAt, revokedAt, lastChargedAt, madeByTokenId }),
-    used: toMoney(usedNanos, currency),
-    limits: dropUndefined(limits),
+    id,
+    name,
+    models,
+    used: toMoney(token.usedNanos, currency),
+    limits: limits === undefined ? {} : dropUndefined(fromWireLimits(limits)),
+    webhooks: WEBHOOK_RIGHTS[token.webhooks],
+    tokens: TOKEN_RIGHTS[token.tokens],
+    queue: {
+      wait: WAITS[queue?.wait ?? TokenWait.UNSPECIFIED],
+      class: CLASSES[queue?.class ?? TokenClass.UNSPECIFIED],
+    },
+    createdAt: toMs(token.createdAt) ?? 0,
     isOwn: id === ownTokenId,
+    canRevoke,
+    ...dropUndefined({
+      limit: limitNanos === undefined ? undefined : toMoney(limitNanos, currency),
+      label: emptyToUndefined(token.label),
+      hint: emptyToUndefined(token.hint),
+      expiresAt: toMs(token.expiresAt),
+      revokedAt: toMs(token.revokedAt),
+      lastChargedAt: toMs(token.lastChargedAt),
+      madeByTokenId: emptyToUndefined(token.madeByTokenId),
+    }),
   };
 }

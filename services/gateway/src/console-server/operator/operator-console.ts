@@ -5,7 +5,7 @@ import type { HttpRoute } from '@reelgate/platform/http/http-port';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import { watchStatus } from './status.ts';
 import type { OperatorClients, ReadConfiguration } from '../../clients/gateway-clients.ts';
-import type { TaskPages } from '../../clients/task-pages-client.ts';
+import type { TaskPages } from '../../clients/tasks-client.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { openOperatorDoor } from '../../operations/operator-door.ts';
 import { readPrefix, withoutPrefix } from '@reelgate/platform/http/path-prefix';

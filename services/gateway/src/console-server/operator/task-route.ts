@@ -9,7 +9,7 @@ import type { GetTaskTimelineResponse } from '@reelgate/proto/tasks/v1/task_serv
 import type { OperatorTaskView, ReportedUsage } from '../../../console/api/operator-tasks.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
 import type { AccountBooks, TaskHold } from '../../clients/money-client.ts';
-import type { TaskPages } from '../../clients/task-pages-client.ts';
+import type { TaskPages } from '../../clients/tasks-client.ts';
 import { withDeadline } from '../../clients/caller.ts';
 import type { OperatorClients } from '../../clients/gateway-clients.ts';
 import type { SiteTokens } from '../../clients/tokens-client.ts';

@@ -1,8 +1,7 @@
 import { isRecent, NOT_AWAITED } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Topic, Change } from '../../../console/api/stream.ts';
-import type { ServiceSignals } from '../../operations/service-signals.ts';
-import type { TaskChanges, Watch, Work } from '../../operations/task-changes.ts';
+import type { ServiceSignals, TaskChanges, Watch, Work } from '../../operations/task-changes.ts';
 
 /** Announcements can be lost, so everything is read again after this time. */
 const REREAD_MS = 30_000;

@@ -3,11 +3,18 @@ import type { Problem } from '@reelgate/platform/problem';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { CountedToken, OwnLimits, Principal } from '../../clients/billing-client.ts';
-import type { RateLimits } from '../../domain/rate-limits.ts';
 import type { Verdict } from '../../domain/sliding-window.ts';
 import type { Exchange } from '../http-exchange.ts';
 import type { Count } from '../routes/route.ts';
 import { refuse } from '../../refusals.ts';
+
+/** The requests that a token may send per minute, if it has no limits of its own. */
+export interface RateLimits {
+  readonly createsPerMinute: number;
+  readonly readsPerMinute: number;
+  /** For the synchronous routes. */
+  readonly callsPerMinute: number;
+}
 
 /** Requests of the console do not use up the limits of the programs of a token. */
 const CONSOLE_PER_MINUTE = 1200;

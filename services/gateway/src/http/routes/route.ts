@@ -1,11 +1,9 @@
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
-import type { QueryParameter } from '../../dialects/dialect.ts';
+import type { QueryParameter, EnvelopeName } from '../../dialects/dialect.ts';
 import { markAnswer } from '../../domain/schema.ts';
 import type { AnswerSchema, Schema, TypeOf } from '../../domain/schema.ts';
 import type { ResponseHeader } from '../response-headers.ts';
-import { chooseEnvelope } from '../../problems/choose-envelope.ts';
-import { fitStatuses } from '../../problems/envelopes.ts';
-import type { EnvelopeName } from '../../domain/envelope-name.ts';
+import { chooseEnvelope, fitStatuses } from '../../problems/envelopes.ts';
 import type { ErrorStatus } from '../../problems/error-table.ts';
 import type { TraceClass } from '@reelgate/platform/trace/trace';
 import type { Exchange, RouteKind } from '../http-exchange.ts';

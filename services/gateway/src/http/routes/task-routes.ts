@@ -17,7 +17,7 @@ import type { WaitAccessParts } from '../admission/watch-access.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import { computeFingerprint } from '../bodies/fingerprint.ts';
-import type { Catalogue } from '../../domain/catalogue.ts';
+import type { Catalogue } from '../../domain/model-defaults.ts';
 import {
   formatAppliedWait,
   readIdempotencyKey,

@@ -1,4 +1,4 @@
-import { encodeVideoModel } from '../../models/video-model-shape.ts';
+import { encodeVideoModel } from '../../models/video-model-routes.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import type { Draft, TypeOf } from '../../domain/schema.ts';
 import type { VideoModel } from '../../models/list-models.ts';

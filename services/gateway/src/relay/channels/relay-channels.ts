@@ -13,7 +13,7 @@ import type { TakesOfSecond } from '@reelgate/platform/limits/announce-takes';
 import { divideLimits } from '@reelgate/platform/limits/shared-limits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { OpenRelayPool, RelayPool } from '../../clients/relay-pool.ts';
+import type { OpenRelayPool, RelayPool } from '../../clients/gateway-clients.ts';
 import type { RelayAuth, RelayChannelSettings } from './relay-channel-config.ts';
 import { readOwn } from '../../domain/read-own.ts';
 import { modelHider } from '../../json-bytes/hide-model.ts';

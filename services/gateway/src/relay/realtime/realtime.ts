@@ -23,7 +23,7 @@ import type { RealtimeSettings } from './realtime-settings.ts';
 import { newSessionUsage } from './session-usage.ts';
 import type { SessionUsage } from './session-usage.ts';
 import type { Problem } from '@reelgate/platform/problem';
-import { permitsByToken } from '../../operations/permits-by-token.ts';
+import { permitsByToken } from '../../operations/stream-permits.ts';
 import { refuse } from '../../refusals.ts';
 
 /** Dialling, closing and settling take less than this. After it billing charges the hold by itself. */
