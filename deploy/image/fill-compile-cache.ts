@@ -48,11 +48,9 @@ async function waitUntilReady(address: string, limit: AbortSignal): Promise<void
 
 const isReady = (address: string): Promise<boolean> =>
   new Promise((resolve) => {
-    get(address, { timeout: RUN_MS_MAX }, (response) => {
-      resolve(response.resume().statusCode === 200);
-    }).on('error', () => {
-      resolve(false);
-    });
+    get(address, { timeout: RUN_MS_MAX }, (response) => resolve(response.resume().statusCode === 200)).on('error', () =>
+      resolve(false),
+    );
   });
 
 async function findFreePort(): Promise<number> {

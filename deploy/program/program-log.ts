@@ -31,9 +31,9 @@ export function openProcessLog(
   logGrpcTo(log);
   // Node's own listener prints in a form of its own.
   process.removeAllListeners('warning');
-  process.on('warning', ({ name, message, stack }) => {
-    log[name === 'ExperimentalWarning' ? 'debug' : 'warn']({ warning: name, said: message, stack }, 'Node warns');
-  });
+  process.on('warning', ({ name, message, stack }) =>
+    log[name === 'ExperimentalWarning' ? 'debug' : 'warn']({ warning: name, said: message, stack }, 'Node warns'),
+  );
   process.on('uncaughtException', (error) => {
     fail('reelgate ends by a fault', error);
     crash();

@@ -38,9 +38,7 @@ export async function run(
     return 2;
   }
   const service = name as ServiceName | undefined;
-  const said = openProcessLog(service, environment['REELGATE_LOG'], () => {
-    exit(1);
-  });
+  const said = openProcessLog(service, environment['REELGATE_LOG'], () => exit(1));
   const refuse = (error: unknown): number => {
     said.fail('reelgate cannot start', error);
     return 1;
@@ -120,9 +118,7 @@ function waitForStop(
   return untilStopped({
     now: () => clock.now(),
     isUnderNpm: environment['npm_lifecycle_event']?.startsWith('start') === true,
-    end: (signal) => {
-      exit(SIGNAL_CODE + constants.signals[signal]);
-    },
+    end: (signal) => exit(SIGNAL_CODE + constants.signals[signal]),
   });
 }
 
@@ -147,9 +143,7 @@ function logWarnings({ log }: BaseFoundation, warnings: readonly string[]): void
 /** Ignores a hang-up before the end of the start, because the start reads the configuration anyway. */
 function hangUps(): { handle: () => void } {
   const hangUp = { handle: (): void => undefined };
-  process.on('SIGHUP', () => {
-    hangUp.handle();
-  });
+  process.on('SIGHUP', () => hangUp.handle());
   return hangUp;
 }
 

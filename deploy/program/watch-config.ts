@@ -131,9 +131,7 @@ function reloadMeasures({ clock, metrics }: FoundationWithoutBus) {
       success.labels().set(1);
       timestamp.labels().set(Math.floor(clock.now() / 1000));
     },
-    failed: () => {
-      success.labels().set(0);
-    },
+    failed: () => success.labels().set(0),
   };
 }
 

@@ -21,7 +21,7 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   'services/gateway/src/dialects/wire/content-items.ts FAMILIES': 'the media types of each kind',
   'services/tasks/src/clients/billing.ts SETTLED_BY': 'three bases are one word',
   'services/tasks/src/clients/billing.ts BASES': 'the decisions of a person',
-  'services/tasks/src/rpc/mapping-task.ts CAUSES': 'the domain names causes by who is at fault',
+  'services/tasks/src/operations/reads/work-messages.ts CAUSES': 'the domain names causes by who is at fault',
 };
 
 const git = ['-c', 'safe.directory=*', 'ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate'];

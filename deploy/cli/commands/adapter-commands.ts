@@ -39,13 +39,13 @@ export const adapterTest = defineCommand({
     // the suite is a part of the service, which no other command needs
     const { testOwnAdapter } = await import('@reelgate/tasks/app');
     const cases = await withCallerUmask(() =>
-      testOwnAdapter(file, ({ name, failure }) => {
+      testOwnAdapter(file, ({ name, failure }) =>
         print(
           failure === undefined
             ? `ok      ${dropControls(name)}`
             : `failed  ${dropControls(name)}\n        ${dropControls(failure).replaceAll('\n', '\n        ')}`,
-        );
-      }),
+        ),
+      ),
     ).catch(fail);
     const failed = cases.filter(({ failure }) => failure !== undefined).length;
     const ok = failed === 0;

@@ -21,9 +21,7 @@ export const backup = defineCommand({
     if (databases.length > 0) return withPostgres(databases);
     // it needs the media service, which no other command does
     const { makeBackup } = await import('../backup/make-backup.ts');
-    const { manifest, bytes } = await makeBackup(config, folder, (text) => {
-      terminal.progress(text);
-    });
+    const { manifest, bytes } = await makeBackup(config, folder, (text) => terminal.progress(text));
     terminal.clear();
     const { files, lost, has_blobs: hasBlobs } = manifest;
     return {
@@ -53,9 +51,7 @@ export const restore = defineCommand({
       );
     const { restoreBackup } = await import('../backup/restore-backup.ts');
     try {
-      const { made_at, files, lost } = await restoreBackup(config, folder, (text) => {
-        terminal.progress(text);
-      });
+      const { made_at, files, lost } = await restoreBackup(config, folder, (text) => terminal.progress(text));
       terminal.clear();
       return {
         answer: { ok: true, data_dir: config.dataDir, made_at, files: files.length, lost },

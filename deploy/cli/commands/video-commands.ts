@@ -152,9 +152,7 @@ async function imageReference(image: string, read: (file: string) => Promise<Buf
 /** Runs work that Ctrl-C stops in order. A second Ctrl-C ends the program immediately. */
 async function untilInterrupted<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
   const interrupted = new AbortController();
-  const stop = (): void => {
-    interrupted.abort();
-  };
+  const stop = (): void => interrupted.abort();
   process.once('SIGINT', stop);
   try {
     return await work(interrupted.signal);

@@ -209,10 +209,6 @@ const tryConnection: TryConnection = ({ host, port }, signal) =>
       socket.destroy();
       resolve(isAccepted);
     };
-    socket.once('connect', () => {
-      end(true);
-    });
-    socket.once('error', () => {
-      end(false);
-    });
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
   });

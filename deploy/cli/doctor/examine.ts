@@ -144,21 +144,14 @@ async function askOne(
     lines.push(...more);
     report(...more);
   };
-  const fail = (detail: string): void => {
-    reportInTime({ subject, part: '', grade: 'fail', detail, advice });
-  };
+  const fail = (detail: string): void => reportInTime({ subject, part: '', grade: 'fail', detail, advice });
   awaited.add(subject);
   await awaitFor(
     deadline.clock,
     // A question reports at the deadline that it has no answer. This ends a question that does not.
     deadline.callMs(),
-    (signal) =>
-      ask(signal, reportInTime).catch((error: unknown) => {
-        fail(describeError(error));
-      }),
-    (waitedMs) => {
-      fail(`gave no answer within ${inSeconds(waitedMs)}`);
-    },
+    (signal) => ask(signal, reportInTime).catch((error: unknown) => fail(describeError(error))),
+    (waitedMs) => fail(`gave no answer within ${inSeconds(waitedMs)}`),
   );
   isOver = true;
   awaited.delete(subject);

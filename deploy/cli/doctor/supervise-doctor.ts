@@ -41,12 +41,8 @@ export async function superviseDoctor({ args, main, environment, begunAt, clock 
   });
   const over = new AbortController();
   const ended = new Promise<number>((resolve) => {
-    child.once('message', (code) => {
-      resolve(Number(code));
-    });
-    child.once('exit', (code) => {
-      resolve(code ?? FAILED);
-    });
+    child.once('message', (code) => resolve(Number(code)));
+    child.once('exit', (code) => resolve(code ?? FAILED));
     child.once('error', (error) => {
       console.error(error.message);
       resolve(FAILED);

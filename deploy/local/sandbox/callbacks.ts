@@ -44,10 +44,7 @@ export function announcer({ clock, book, linkTo, stopped }: AnnouncerParts): Ann
     }
     if (isFinished(phase)) return void followed.delete(taskId);
     const next = nextChangeAt(task, now);
-    if (next !== undefined)
-      known.forget = clock.after(next - now, () => {
-        check(taskId);
-      });
+    if (next !== undefined) known.forget = clock.after(next - now, () => check(taskId));
   };
 
   const push = async (url: string, json: unknown): Promise<void> => {

@@ -30,9 +30,7 @@ export function dial({ method, url, json, bytesMax, signal }: Dial): Promise<Dia
         size += part.length;
         if (size > bytesMax) response.destroy(new Error('the answer is too long'));
       });
-      response.on('end', () => {
-        resolve({ status: response.statusCode ?? 0, bytes: Buffer.concat(parts) });
-      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, bytes: Buffer.concat(parts) }));
     });
     request.end(json === undefined ? undefined : JSON.stringify(json));
   });

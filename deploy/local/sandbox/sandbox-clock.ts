@@ -16,9 +16,7 @@ export const wallClock: Clock = {
   now: () => Date.now(),
   after: (delayMs, run) => {
     const timer = setTimeout(run, Math.min(delayMs, delayMsMax));
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   },
 };
 
@@ -29,9 +27,7 @@ export function deadline(
   stopped: AbortSignal,
 ): { readonly signal: AbortSignal; readonly release: () => void } {
   const late = new AbortController();
-  const release = clock.after(delayMs, () => {
-    late.abort(new Error('too late'));
-  });
+  const release = clock.after(delayMs, () => late.abort(new Error('too late')));
   return { signal: AbortSignal.any([late.signal, stopped]), release };
 }
 

@@ -18,9 +18,7 @@ export function connect(
     tls.calls,
     config.grpc.calls,
   );
-  lifecycle.add(`connection to ${name}`, () => {
-    connection.close();
-  });
+  lifecycle.add(`connection to ${name}`, () => connection.close());
   return connection;
 }
 

@@ -35,9 +35,7 @@ export async function collectStart({
     await clock.sleep(WATCHED_MS, stopping);
     if (stopping.aborted) return;
     if (busyPart() >= QUIET_PART) continue;
-    return collect().catch((error: unknown) => {
-      log.warn({ err: error }, 'the memory of the start was not collected');
-    });
+    return collect().catch((error: unknown) => log.warn({ err: error }, 'the memory of the start was not collected'));
   }
 }
 

@@ -9,11 +9,11 @@ const kept: object[] = [];
  * ten ticks.
  */
 export function keepTickShape(): Promise<object> {
-  return new Promise((resolve) => {
+  return new Promise((resolve) =>
     process.nextTick(() => {
       const tick = executionAsyncResource();
       kept.push(tick);
       resolve(tick);
-    });
-  });
+    }),
+  );
 }

@@ -164,9 +164,7 @@ function buildDeps(
     margins: sqlMarginStore(sql),
     moneyCounts,
     hashesOf: keyHasher(acceptedKeys.tokens),
-    announceToken: (tokenId) => {
-      bus.announce(TokenChangedSchema, create(TokenChangedSchema, { tokenId }));
-    },
+    announceToken: (tokenId) => bus.announce(TokenChangedSchema, create(TokenChangedSchema, { tokenId })),
     measures: billingMeasures(metrics, () => now().models),
     models: () => now().models,
     upstreamPrices: () => now().upstreamPrices,

@@ -55,15 +55,11 @@ export function billingMeasures(metrics: Metrics, models: () => ReadonlySet<stri
   const outcomeCounter = (name: string, help: string): Count => {
     const counter = metrics.counter(name, help, ['outcome']);
     counter.begin(() => [[ERROR]]);
-    return (outcome, times = 1) => {
-      counter.labels(outcome).inc(times);
-    };
+    return (outcome, times = 1) => counter.labels(outcome).inc(times);
   };
   const plainCounter = (name: string, help: string): ((times?: number) => void) => {
     const counter = metrics.counter(name, help).labels();
-    return (times = 1) => {
-      counter.inc(times);
-    };
+    return (times = 1) => counter.inc(times);
   };
   const settled = metrics.counter(
     'reelgate_money_settled_total',
@@ -86,9 +82,8 @@ export function billingMeasures(metrics: Metrics, models: () => ReadonlySet<stri
       cost.labels(...place).inc(toUnits(amount));
       costed.labels(...place).inc(toUnits(charged));
     },
-    charged: ({ priceKey, basis, currency, amount }) => {
-      settled.labels(toModelLabel(priceKey, models()), basis, currency).inc(toUnits(amount));
-    },
+    charged: ({ priceKey, basis, currency, amount }) =>
+      settled.labels(toModelLabel(priceKey, models()), basis, currency).inc(toUnits(amount)),
     hold: outcomeCounter('reelgate_billing_holds_total', 'Calls that place a hold, by outcome'),
     extension: outcomeCounter('reelgate_billing_extensions_total', 'Calls that extend a hold, by outcome'),
     settlement: outcomeCounter('reelgate_billing_settlements_total', 'Calls that settle a hold, by outcome'),

@@ -158,9 +158,7 @@ export async function startGateway(
     });
     lifecycle.add('public port', () => server.stop());
     lifecycle.add('realtime sessions', () => realtime.stop());
-    lifecycle.add('waiting reads', () => {
-      stopping.abort();
-    });
+    lifecycle.add('waiting reads', () => stopping.abort());
     const endWaits = async ({ closing }: Drain): Promise<void> => {
       await waitForAbort(closing);
       stopping.abort();
@@ -297,7 +295,7 @@ function registerGauges(metrics: Metrics, { budget, waits }: RequestBounds): voi
       gauge.labels('limit').set(limit);
     },
   );
-  metrics.gauge('reelgate_gateway_waiting_reads', 'Reads that wait for a change', [], (gauge) => {
-    gauge.labels().set(waits.inUse());
-  });
+  metrics.gauge('reelgate_gateway_waiting_reads', 'Reads that wait for a change', [], (gauge) =>
+    gauge.labels().set(waits.inUse()),
+  );
 }

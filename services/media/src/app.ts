@@ -192,9 +192,7 @@ function buildMedia(
   );
   lifecycle.add('thumbnails', () => drawing.settled());
   lifecycle.add('transfers', () => flights.settled());
-  lifecycle.add('fetches', () => {
-    stopping.abort();
-  });
+  lifecycle.add('fetches', () => stopping.abort());
   const sweep = startWorker({
     name: 'media-sweep',
     clock,
@@ -239,9 +237,7 @@ function buildMedia(
       bytes,
       log,
       inline: config.inline,
-      authorize: (authorization) => {
-        assertMayMoveBytes(identify(authorization));
-      },
+      authorize: (authorization) => assertMayMoveBytes(identify(authorization)),
     }),
     ready: async () => {
       await blobs.check();

@@ -50,9 +50,7 @@ export async function waitForTicks(count: number): Promise<void> {
 
 /** Resolves after the continuations of this moment, which run without a turn of the event loop. */
 export function waitForContinuations(): Promise<void> {
-  return new Promise((resolve) => {
-    process.nextTick(resolve);
-  });
+  return new Promise((resolve) => process.nextTick(resolve));
 }
 
 /**

@@ -102,9 +102,7 @@ export function assertBounds(bytes: Uint8Array, bounds: JsonBounds, where?: Wher
 /** Refuses a JSON text that arrives in pieces, as soon as a piece shows that it has more than the bounds allow. */
 export function newBoundsCheck(bounds: JsonBounds): (piece: Uint8Array) => void {
   const scan = newJsonScan(bounds);
-  return (piece) => {
-    refuseExcess(scan(piece));
-  };
+  return (piece) => refuseExcess(scan(piece));
 }
 
 /** Resolves once the event loop has served the waiting events. */

@@ -74,15 +74,11 @@ export const systemClock: Clock = {
 export function startTimer(clock: Sleeper, ms: number, end: () => void): () => void {
   if (clock === systemClock) {
     const timer = setTimeout(end, ms);
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   }
   const stopping = new AbortController();
   void clock.sleep(ms, stopping.signal).then(() => {
     if (!stopping.signal.aborted) end();
   });
-  return () => {
-    stopping.abort(NOT_AWAITED);
-  };
+  return () => stopping.abort(NOT_AWAITED);
 }

@@ -112,9 +112,8 @@ interface Switches {
  */
 function logOver(lines: Logger, bound: object, switches: Switches): Log {
   const head = JSON.stringify(bound, hideKeys).slice(1, -1);
-  const write = (level: LogLevel, fields: PlainFields, message: string): void => {
+  const write = (level: LogLevel, fields: PlainFields, message: string): void =>
     switches.out.write(formatLine(lines.levels.values[level] ?? 0, head, fields, message));
-  };
   const at =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (fields: object, message: string): void => {
@@ -187,9 +186,7 @@ export function backgroundLog(log: Log): Log {
   const outside =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (fields: object, message: string): void => {
-      outsideRequests(() => {
-        log[level](fields, message);
-      });
+      outsideRequests(() => log[level](fields, message));
     };
   return {
     debug: outside('debug'),
@@ -197,9 +194,7 @@ export function backgroundLog(log: Log): Log {
     warn: outside('warn'),
     error: outside('error'),
     access: (line, fields, message) => {
-      outsideRequests(() => {
-        log.access(line, fields, message);
-      });
+      outsideRequests(() => log.access(line, fields, message));
     },
     child: (fields) => backgroundLog(log.child(fields)),
   };

@@ -276,26 +276,17 @@ async function startWork(
   lifecycle: Lifecycle,
 ): Promise<StartedWork> {
   startWorkers(deps, passes, (name, worker) => {
-    if (name === 'outbox' || name === 'batches')
-      wake[name] = () => {
-        worker.wake();
-      };
+    if (name === 'outbox' || name === 'batches') wake[name] = () => worker.wake();
     lifecycle.add(name, () => worker.stop());
   });
   const pollers = startPollers(deps);
-  wake.polls = (channelId) => {
-    pollers.wake(channelId);
-  };
+  wake.polls = (channelId) => pollers.wake(channelId);
   lifecycle.add('polls', () => pollers.stop());
   const queue = startQueue(deps, replicas);
   watchQueue(metrics, deps.queue, queue);
-  wake.queue = (tokenId) => {
-    queue.wake(tokenId);
-  };
+  wake.queue = (tokenId) => queue.wake(tokenId);
   lifecycle.add('queue', () => queue.stop());
-  const othersLanes = await onLaneWaits(bus, (lane) => {
-    deps.queue.lanes.learn(lane);
-  });
+  const othersLanes = await onLaneWaits(bus, (lane) => deps.queue.lanes.learn(lane));
   lifecycle.add('lanes of other processes', () => othersLanes.stop());
   return { pollers, queue };
 }
@@ -315,9 +306,7 @@ function newWake(): Wake {
 
 /** Wakes the queue of the time at which it is called. */
 function wakeQueue(wake: Wake): () => void {
-  return () => {
-    wake.queue();
-  };
+  return () => wake.queue();
 }
 
 /** Batches share the keys and the events with tasks. */
@@ -405,9 +394,7 @@ function chanceFrom(random: Random): () => number {
 /** Opens a cache of the tokens of billing that drops a token when it is revoked or changed. */
 async function openTokens({ bus, clock }: Foundation, findToken: FindToken, lifecycle: Lifecycle): Promise<Tokens> {
   const tokens = newTokenCache(findToken, clock);
-  const changes = await bus.listen(TokenChangedSchema, ({ tokenId }) => {
-    tokens.drop(tokenId);
-  });
+  const changes = await bus.listen(TokenChangedSchema, ({ tokenId }) => tokens.drop(tokenId));
   lifecycle.add('token events', () => changes.stop());
   return tokens;
 }

@@ -32,9 +32,9 @@ export function fitText(text: string, box: Box, sizes: readonly number[]): TextB
 export function paintBlock(planes: Planes, block: TextBlock, box: Box, colour: Colour): void {
   const step = block.size * lineHeight;
   const first = box.y + (box.height - step * block.lines.length) / 2 + block.size;
-  block.lines.forEach((line, index) => {
-    paintLine(planes, { text: line, size: block.size, x: box.x, baseline: first + index * step }, colour);
-  });
+  block.lines.forEach((line, index) =>
+    paintLine(planes, { text: line, size: block.size, x: box.x, baseline: first + index * step }, colour),
+  );
 }
 
 export type Line = { readonly text: string; readonly size: number; readonly x: number; readonly baseline: number };

@@ -134,8 +134,6 @@ function endWith(stream: Readable, signal: AbortSignal): Readable {
   stream.on('error', () => undefined);
   if (signal.aborted) end();
   signal.addEventListener('abort', end, { once: true });
-  stream.once('close', () => {
-    signal.removeEventListener('abort', end);
-  });
+  stream.once('close', () => signal.removeEventListener('abort', end));
   return stream;
 }

@@ -78,12 +78,8 @@ async function endLost(
         return;
       }
       await tasks.createTask(request, { ...options, requestId }).then(
-        (answer) => {
-          report(index, { answer });
-        },
-        (refusal: unknown) => {
-          report(index, { refusal });
-        },
+        (answer) => report(index, { answer }),
+        (refusal: unknown) => report(index, { refusal }),
       );
     }),
   );

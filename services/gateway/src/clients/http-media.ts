@@ -67,9 +67,8 @@ export function httpMedia(options: HttpMediaOptions): MediaPort & { close(): Pro
     connections: CONNECTIONS_MAX,
     // A connection for each request: the name is resolved anew, and no request meets a connection that just closes.
     pipelining: 0,
-    connect: (address, opened) => {
-      buildConnector({ ...secureContext(), lookup, timeout: CONNECT_TIMEOUT_MS })(address, opened);
-    },
+    connect: (address, opened) =>
+      buildConnector({ ...secureContext(), lookup, timeout: CONNECT_TIMEOUT_MS })(address, opened),
     headersTimeout: HEAD_TIMEOUT_MS,
     bodyTimeout: IDLE_TIMEOUT_MS,
   });

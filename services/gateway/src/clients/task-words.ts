@@ -7,7 +7,6 @@ import { TimelineStep } from '@reelgate/proto/tasks/v1/timeline';
 
 export type PlainKind = EnumWord<typeof TaskKind>;
 export type PlainState = EnumWord<typeof TaskState>;
-export type PlainRole = EnumWord<typeof MediaRole>;
 export type StepName = EnumWord<typeof TimelineStep>;
 export type WaitMode = EnumWord<typeof QueueMode>;
 export type WaitClass = EnumWord<typeof QueueClass>;

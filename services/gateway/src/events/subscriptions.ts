@@ -54,9 +54,7 @@ function beginSpan(task: Span, taskId: string, reads: number): Span {
 
 /** Wakes the reads that wait for the end of a job. */
 export function onJobEnded(bus: Bus, changes: TaskChanges): Promise<Subscription> {
-  return bus.listen(JobEndedSchema, ({ accountId, jobId }) => {
-    changes.announceJobEnd({ accountId, taskId: jobId });
-  });
+  return bus.listen(JobEndedSchema, ({ accountId, jobId }) => changes.announceJobEnd({ accountId, taskId: jobId }));
 }
 
 /** Wakes the idle workers when a job is queued. */
@@ -66,9 +64,7 @@ export function onJobQueued(bus: Bus, wake: () => void): Promise<Subscription> {
 
 /** Drops a changed or revoked token from the cache. */
 export function onTokenChanged(bus: Bus, principals: Principals): Promise<Subscription> {
-  return bus.listen(TokenChangedSchema, ({ tokenId }) => {
-    principals.drop(tokenId);
-  });
+  return bus.listen(TokenChangedSchema, ({ tokenId }) => principals.drop(tokenId));
 }
 
 /** Wakes the idle workers when deliveries are due, or when the sender does not say whether any are. */
@@ -81,15 +77,9 @@ export function onDeliveriesDue(bus: Bus, wake: () => void): Promise<Subscriptio
 /** Notifies open pages of the signals of the services. */
 export function onServiceSignals(bus: Bus, signals: ServiceSignals): Promise<readonly Subscription[]> {
   return Promise.all([
-    bus.listen(EventsDispatchedSchema, () => {
-      signals.tell({ of: 'events_dispatched' });
-    }),
-    bus.listen(AttentionChangedSchema, ({ taskId }) => {
-      signals.tell({ of: 'attention', id: taskId });
-    }),
-    bus.listen(ChannelPausesChangedSchema, ({ channel }) => {
-      signals.tell({ of: 'channels', id: channel });
-    }),
+    bus.listen(EventsDispatchedSchema, () => signals.tell({ of: 'events_dispatched' })),
+    bus.listen(AttentionChangedSchema, ({ taskId }) => signals.tell({ of: 'attention', id: taskId })),
+    bus.listen(ChannelPausesChangedSchema, ({ channel }) => signals.tell({ of: 'channels', id: channel })),
   ]);
 }
 
@@ -100,9 +90,7 @@ export function onChannelPausesChanged(bus: Bus, wake: () => void): Promise<Subs
 
 /** Passes on the waits that other processes have been asked for by upstreams. */
 export function onChannelWait(bus: Bus, notify: (wait: AskedWait) => void): Promise<Subscription> {
-  return bus.listen(ChannelWaitSchema, (wait) => {
-    notify(fromWireWait(wait));
-  });
+  return bus.listen(ChannelWaitSchema, (wait) => notify(fromWireWait(wait)));
 }
 
 /** Announces the wait only for calls that begin work, because the gateway sends no other calls. */
@@ -115,10 +103,9 @@ export function announceChannelWait(bus: Bus, { peer: channel, until }: AskedWai
 
 /** The tasks service keeps them for a gateway that starts. */
 export function announceChannelCalls(bus: Bus, process: string): (takes: TakesOfSecond) => void {
-  return ({ peer: channel, at, count }) => {
+  return ({ peer: channel, at, count }) =>
     bus.announce(
       ChannelCallsSchema,
       create(ChannelCallsSchema, { channel, process, second: timestampFromMs(at), count }),
     );
-  };
 }

@@ -152,8 +152,6 @@ export function boundConnections(
       return;
     }
     open.set(source, count + 1);
-    socket.once('close', () => {
-      leave(source);
-    });
+    socket.once('close', () => leave(source));
   };
 }

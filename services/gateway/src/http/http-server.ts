@@ -111,9 +111,9 @@ export async function openPublicPort({
     take,
   );
   server.prependListener('connection', countConnection);
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    application.upgrades.handle(request, socket, head);
-  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+    application.upgrades.handle(request, socket, head),
+  );
   // the body reader sends 100 Continue, after the checks that need only the headers
   server.on('checkContinue', take);
   const { port } = await listenOn(server, listen);

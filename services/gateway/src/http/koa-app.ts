@@ -80,9 +80,7 @@ export function koaApp(options: KoaAppOptions): RequestListener {
   return (request, response) => {
     const exchange = app.createContext<ExchangeState>(request, response) as unknown as Exchange;
     response.statusCode = NOT_FOUND;
-    serve(exchange).catch((error: unknown) => {
-      exchange.onerror(error as Error);
-    });
+    serve(exchange).catch((error: unknown) => exchange.onerror(error as Error));
   };
 }
 

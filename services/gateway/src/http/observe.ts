@@ -33,9 +33,9 @@ export function observer({
     ['route', 'kind'],
   );
   let inFlight = 0;
-  metrics.gauge('reelgate_gateway_in_flight', 'Requests that are being answered', [], (gauge) => {
-    gauge.labels().set(inFlight);
-  });
+  metrics.gauge('reelgate_gateway_in_flight', 'Requests that are being answered', [], (gauge) =>
+    gauge.labels().set(inFlight),
+  );
   return (exchange) => {
     const startedAt = clock.now();
     inFlight += 1;

@@ -39,12 +39,8 @@ export async function sendPaced(
 async function waitForDrain(response: ServerResponse, clock: Clock, over: AbortSignal): Promise<boolean> {
   const settled = new AbortController();
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const onDrain = (): void => {
-    resolve(true);
-  };
-  const onEnd = (): void => {
-    resolve(false);
-  };
+  const onDrain = (): void => resolve(true);
+  const onEnd = (): void => resolve(false);
   response.once('drain', onDrain);
   over.addEventListener('abort', onEnd, { once: true });
   void clock.sleep(STALL_MS_MAX, settled.signal).then(onEnd);

@@ -101,9 +101,11 @@ async function finishCreate(deps: CreateJobDeps, call: RelayCall, { lease, waitM
     throw nothingBegun(error);
   }
   // the job is complete; a lease that is not given back ends by itself
-  await jobs.returnJob({ lease, untouched: true }, withDeadline({})).catch((error: unknown) => {
-    log.warn({ taskId: lease.jobId, err: error }, 'a job waits for the lease of its create to end');
-  });
+  await jobs
+    .returnJob({ lease, untouched: true }, withDeadline({}))
+    .catch((error: unknown) =>
+      log.warn({ taskId: lease.jobId, err: error }, 'a job waits for the lease of its create to end'),
+    );
 }
 
 /** Removes the bytes after a fault: media may have stored them although the answer was lost. */
@@ -115,9 +117,11 @@ async function storeBody(
   try {
     await media.putPrivate(body, { accountId, keepMs: BODY_KEEP_MS, object });
   } catch (error) {
-    await media.remove([object]).catch((failure: unknown) => {
-      log.warn({ err: failure }, 'the bytes of a job could not be removed; they end with their time');
-    });
+    await media
+      .remove([object])
+      .catch((failure: unknown) =>
+        log.warn({ err: failure }, 'the bytes of a job could not be removed; they end with their time'),
+      );
     throw error;
   }
 }

@@ -36,12 +36,10 @@ export async function startJobs(
   const deps = { relay, jobs, media, clock, log, tracing, bytesMax: limits.bodyBytes };
   const pool = startJobPool(deps, { workers, drainMs, name: newId('gateway') });
   lifecycle.add('job pool', () => pool.stop());
-  metrics.gauge('reelgate_job_workers_busy', 'Asynchronous calls that this process is making', [], (gauge) => {
-    gauge.labels().set(pool.running());
-  });
-  const queued = await onJobQueued(bus, () => {
-    pool.wake();
-  });
+  metrics.gauge('reelgate_job_workers_busy', 'Asynchronous calls that this process is making', [], (gauge) =>
+    gauge.labels().set(pool.running()),
+  );
+  const queued = await onJobQueued(bus, () => pool.wake());
   lifecycle.add('job events', () => queued.stop());
   const ended = await onJobEnded(bus, changes);
   lifecycle.add('ended jobs', () => ended.stop());

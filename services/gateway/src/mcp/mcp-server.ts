@@ -223,7 +223,7 @@ function standardSchema<T>(isValid: (value: unknown) => boolean, message: string
  * Returns a schema as clients read it. google-genai fails for a schema with `additionalProperties`; what is checked keeps
  * it, so an unknown argument is refused all the same.
  */
-export function toPublishedSchema(schema: ObjectSchema): ObjectSchema {
+function toPublishedSchema(schema: ObjectSchema): ObjectSchema {
   return { ...publish(schema), type: 'object' };
 }
 
@@ -244,7 +244,7 @@ function publish({ additionalProperties: _unpublished, ...schema }: Schema): Sch
 }
 
 /** Every tool, in the order in which clients list them. */
-export function listTools(parts: ToolParts): readonly McpTool[] {
+function listTools(parts: ToolParts): readonly McpTool[] {
   return [videoModels, videoQuote, videoCreate, videoWait, videoGet, videoList, videoCancel, usageGet].map((build) =>
     build(parts),
   );

@@ -88,9 +88,7 @@ export function startLeasedPool<Work>(options: LeasedPoolOptions<Work>): LeasedP
     const [lost, cutOff] = [new AbortController(), new AbortController()];
     const held: HeldLease = {
       isHeld: () => !lost.signal.aborted && clock.now() < entry.until,
-      lose: () => {
-        lost.abort();
-      },
+      lose: () => lost.abort(),
       lost: lost.signal,
       stopping: stopping.signal,
       cutOff: cutOff.signal,
@@ -153,9 +151,7 @@ export function startLeasedPool<Work>(options: LeasedPoolOptions<Work>): LeasedP
   };
   let stopped: Promise<void> | undefined;
   return {
-    wake: () => {
-      taker.wake();
-    },
+    wake: () => taker.wake(),
     running: () => running.size,
     stop: (over) => (stopped ??= stop(over)),
   };

@@ -43,12 +43,8 @@ export function openTaskChanges(): TaskChanges {
     accounts.tell(EVERYTHING, work);
   };
   return {
-    announceChange: (task, carrier) => {
-      tell(task, true, carrier);
-    },
-    announceJobEnd: (job) => {
-      tell(job, false);
-    },
+    announceChange: (task, carrier) => tell(task, true, carrier),
+    announceJobEnd: (job) => tell(job, false),
     watch: (task, onChange) => tasks.add(toTaskKey(task), onChange),
     watchAccount: (accountId, onWork) => accounts.add(accountId, onWork),
     watchAll: (onWork) => accounts.add(EVERYTHING, onWork),

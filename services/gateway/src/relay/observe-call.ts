@@ -74,9 +74,7 @@ export function newRelayObserver(deps: ObserverDeps, channels: RelayChannels): R
         span.end();
       }
     },
-    countRefusedBeside: ({ endpoint: { name } }) => {
-      meters.refusedBeside.labels(name).inc();
-    },
+    countRefusedBeside: ({ endpoint: { name } }) => meters.refusedBeside.labels(name).inc(),
   };
 }
 

@@ -96,9 +96,7 @@ export function newRelay(deps: RelayDeps): Relay {
     hold: async (call, job) => {
       await holdCall(deps, { ...routeCall(deps, call), job });
     },
-    release: (callId) => {
-      charges.settle({ callId, charge: RELEASED });
-    },
+    release: (callId) => charges.settle({ callId, charge: RELEASED }),
     assertServed: (call) => void routeCall(deps, call),
   };
 }

@@ -153,16 +153,12 @@ async function startPauses(
   const pauses = followChannelPauses({
     read: channelPausesReader(clients.pauses),
     waits,
-    learnCalls: (calls) => {
-      channels.learnCalls(calls);
-    },
+    learnCalls: (calls) => channels.learnCalls(calls),
     clock,
     log,
   });
   lifecycle.add('channel pauses', () => pauses.stop());
-  const events = await onChannelPausesChanged(bus, () => {
-    pauses.wake();
-  });
+  const events = await onChannelPausesChanged(bus, () => pauses.wake());
   lifecycle.add('events of channel pauses', () => events.stop());
   const asked = await onChannelWait(bus, (wait) => {
     waits.learn([wait]);

@@ -48,9 +48,7 @@ export function openAttemptRecords(options: AttemptRecordsOptions): AttemptRecor
   });
   return {
     add: (record) => batcher.add(record),
-    stop: () => {
-      stopping.abort();
-    },
+    stop: () => stopping.abort(),
   };
 }
 

@@ -72,9 +72,7 @@ async function streamEvents(parts: EventStreamParts, exchange: Exchange, query: 
   const over = AbortSignal.any([end.gone(), stopping, ending.signal]);
   watchAccess(parts, exchange, {
     over,
-    onRefused: () => {
-      ending.abort();
-    },
+    onRefused: () => ending.abort(),
   });
   const { types, subjectId, payload, cursor, cursorField } = query;
   const { accountId } = requirePrincipal(exchange);

@@ -48,12 +48,8 @@ export async function startWebhooks(
   });
   lifecycle.add('webhook deliveries', () => pool.stop());
   const help = 'Receivers of webhooks that this process is delivering to';
-  metrics.gauge('reelgate_webhook_workers_busy', help, [], (gauge) => {
-    gauge.labels().set(pool.running());
-  });
-  const due = await onDeliveriesDue(bus, () => {
-    pool.wake();
-  });
+  metrics.gauge('reelgate_webhook_workers_busy', help, [], (gauge) => gauge.labels().set(pool.running()));
+  const due = await onDeliveriesDue(bus, () => pool.wake());
   lifecycle.add('due deliveries', () => due.stop());
   return pool;
 }
@@ -114,9 +110,7 @@ export function startReceiverPool(options: ReceiverPoolOptions): LeasedPool {
       return served.filter(({ receiver }) => lost.has(receiver.receiverId));
     },
     run: (session, held) => serveReceiver({ sender, records, clock, log, tracing }, { ...session, held }),
-    onCutOff: () => {
-      records.stop();
-    },
+    onCutOff: () => records.stop(),
   });
 }
 

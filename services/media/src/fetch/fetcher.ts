@@ -92,9 +92,7 @@ export function newFetcher(deps: FetcherDeps, { fetch, results }: FetcherConfig)
     fetchReference: async ({ url, accountId, family, bytesMax }) => {
       const totalMs = family === 'video' ? timeouts.videoTotalMs : timeouts.imageTotalMs;
       const permits = newTransferPermits(ofReferences, accountId);
-      const acceptType = (declared: string | undefined): void => {
-        acceptFamily(declared, family);
-      };
+      const acceptType = (declared: string | undefined): void => acceptFamily(declared, family);
       let isFromException = false;
       const recordException = (): void => {
         isFromException = true;

@@ -126,7 +126,7 @@ interface LinkDeps extends ServeDeps {
 }
 
 /** Answers `/ximg/{object}.{ext}?exp&sig`, which needs the signature and no token. Returns false for another path. */
-export async function serveLink(deps: LinkDeps, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+async function serveLink(deps: LinkDeps, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
   if (!(request.url ?? '').startsWith('/ximg/')) return false;
   const link =
     request.method === 'GET' || request.method === 'HEAD'

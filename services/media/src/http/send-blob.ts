@@ -41,9 +41,7 @@ export async function sendBlob(
   delete request.headers['cache-control'];
   if (isLongSuffix(request.headers.range, bytes)) request.headers.range = ALL;
   await new Promise<void>((resolve) => {
-    response.once('close', () => {
-      resolve();
-    });
+    response.once('close', () => resolve());
     const sender = send(request, '/', OPTIONS).on('error', (error: SendError) => {
       const range = error.headers?.['Content-Range'];
       refuse(request, response, {

@@ -56,13 +56,9 @@ class AllLeft extends Error {
 
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => {
-      reject(signal.reason as Error);
-    };
+    const leave = (): void => reject(signal.reason as Error);
     if (signal.aborted) leave();
     signal.addEventListener('abort', leave, { once: true });
-    work.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', leave);
-    });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
   });
 }

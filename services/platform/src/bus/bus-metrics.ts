@@ -21,9 +21,7 @@ export function countRedeliveries(metrics: Metrics): Redeliveries {
     begin: (consumer) => {
       redelivered.labels(consumer);
     },
-    count: (consumer) => {
-      redelivered.labels(consumer).inc();
-    },
+    count: (consumer) => redelivered.labels(consumer).inc(),
   };
 }
 

@@ -85,9 +85,7 @@ export function newLocalBus(
         },
       };
     },
-    announce: (schema, message) => {
-      listeners.notify(schema, message);
-    },
+    announce: (schema, message) => listeners.notify(schema, message),
     listen: async (schema, handle) => listeners.add(schema, handle),
     pending: async () => new Map(allGroups().map(({ consumer, undelivered }) => [consumer, undelivered.size])),
     ready: () => true,

@@ -103,10 +103,7 @@ async function listenTo<S extends DescMessage>(
 ): Promise<Subscription> {
   const subscription = connection.subscribe(ANNOUNCE_PREFIX + schema.typeName, {
     callback: (error, received) => {
-      if (error === null)
-        callListener(() => {
-          handle(fromBinary(schema, received.data));
-        }, log);
+      if (error === null) callListener(() => handle(fromBinary(schema, received.data)), log);
     },
   });
   await connection.flush();

@@ -31,9 +31,7 @@ export function newOwnListeners(log: Log): OwnListeners {
     notify: ({ typeName }, message) => {
       for (const listener of bySubject.get(typeName) ?? [])
         queueMicrotask(() => {
-          callListener(() => {
-            listener.handle(message);
-          }, log);
+          callListener(() => listener.handle(message), log);
         });
     },
   };

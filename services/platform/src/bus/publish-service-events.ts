@@ -38,7 +38,7 @@ interface PublishingParts {
  */
 export function publishConfigurationApplied({ bus, clock, log }: PublishingParts, service: string): void {
   const applied = { at: clock.now(), type: 'configuration_applied', subject: service };
-  publishServiceEvents(bus, [applied]).catch((error: unknown) => {
-    log.warn({ err: error }, 'an applied configuration was not announced to operators');
-  });
+  publishServiceEvents(bus, [applied]).catch((error: unknown) =>
+    log.warn({ err: error }, 'an applied configuration was not announced to operators'),
+  );
 }

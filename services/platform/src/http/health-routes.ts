@@ -12,22 +12,14 @@ export function healthRoutes(ready: ReadyCheck, metrics?: Metrics): HttpRoute {
     if (request.url === '/healthz') send(200, 'ok\n');
     else if (request.url === '/readyz')
       void ready().then(
-        (yes) => {
-          send(yes ? 200 : 503, yes ? 'ready\n' : 'not ready\n');
-        },
-        () => {
-          send(503, 'not ready\n');
-        },
+        (yes) => send(yes ? 200 : 503, yes ? 'ready\n' : 'not ready\n'),
+        () => send(503, 'not ready\n'),
       );
     else if (request.url === '/metrics' && metrics !== undefined) {
       const format = formatFor(request.headers.accept);
       void metrics.text(format).then(
-        (text) => {
-          send(200, text, CONTENT_TYPES[format]);
-        },
-        () => {
-          send(500, 'the numbers could not be read\n');
-        },
+        (text) => send(200, text, CONTENT_TYPES[format]),
+        () => send(500, 'the numbers could not be read\n'),
       );
     } else return false;
     return true;

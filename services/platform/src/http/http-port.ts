@@ -136,9 +136,7 @@ function newHttpServer(tls: ServerTls | undefined, options: ServerOptions, liste
     },
     listener,
   );
-  const leave = material.onChange((next) => {
-    server.setSecureContext(toSecureContext(next));
-  });
+  const leave = material.onChange((next) => server.setSecureContext(toSecureContext(next)));
   server.once('close', leave);
   return server;
 }
@@ -179,9 +177,7 @@ function newSlowRequests(clock: Clock): (request: IncomingMessage, response: Ser
       },
     };
     arrivals.add(watched);
-    response.once('close', () => {
-      arrivals.remove(watched);
-    });
+    response.once('close', () => arrivals.remove(watched));
   };
 }
 

@@ -14,7 +14,7 @@ type Resolve = (
  */
 export function rotatingLookup(resolve: Resolve = systemLookup): LookupFunction {
   let lookups = 0;
-  return (name, { all = false }, done) => {
+  return (name, { all = false }, done) =>
     resolve(name, { all: true }, (error, addresses) => {
       if (error !== null) {
         done(error, []);
@@ -25,5 +25,4 @@ export function rotatingLookup(resolve: Resolve = systemLookup): LookupFunction 
       if (all) done(null, [...addresses.slice(start), ...addresses.slice(0, start)]);
       else done(null, addresses[start]?.address ?? '', addresses[start]?.family);
     });
-  };
 }

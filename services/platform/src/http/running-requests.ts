@@ -82,9 +82,7 @@ export async function closeHttp(
       resolve();
     });
   });
-  const cut = (): void => {
-    server.closeAllConnections();
-  };
+  const cut = (): void => server.closeAllConnections();
   if (over.aborted) cut();
   else over.addEventListener('abort', cut, { once: true });
   const since = systemClock.now();

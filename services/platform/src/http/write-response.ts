@@ -27,9 +27,7 @@ export async function writeThrough(
 ): Promise<void> {
   const { promise: closed, reject } = Promise.withResolvers<never>();
   closed.catch(() => undefined);
-  const leave = (): void => {
-    reject(new AnswerClosed('the response was closed'));
-  };
+  const leave = (): void => reject(new AnswerClosed('the response was closed'));
   response.once('close', leave);
   const deadline = watchPieces(clock, pieceMs, () => response.destroy());
   const iterator = pieces[Symbol.asyncIterator]();
@@ -77,8 +75,6 @@ function watchPieces(clock: Clock, pieceMs: number, late: () => void): { next():
     next: () => {
       since = clock.now();
     },
-    stop: () => {
-      over.abort();
-    },
+    stop: () => over.abort(),
   };
 }

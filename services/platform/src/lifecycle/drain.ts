@@ -20,13 +20,6 @@ export interface Drain {
 export function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
-    else
-      signal.addEventListener(
-        'abort',
-        () => {
-          resolve();
-        },
-        { once: true },
-      );
+    else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }

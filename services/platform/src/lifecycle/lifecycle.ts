@@ -51,9 +51,7 @@ export function newLifecycle(log: Log, clock: Clock = systemClock): Lifecycle {
     );
     const late = new AbortController();
     const done = new AbortController();
-    void clock.sleep(PARTS_MS_MAX, done.signal).then(() => {
-      late.abort();
-    });
+    void clock.sleep(PARTS_MS_MAX, done.signal).then(() => late.abort());
     for (const { name, stop } of started.toReversed()) await stopPart(name, stop, { log, late: late.signal });
     done.abort();
   };

@@ -70,9 +70,7 @@ export function newCallerPermits(
       held.set(caller, own + 1);
       return true;
     },
-    refused: (caller) => {
-      demand.add(caller);
-    },
+    refused: (caller) => demand.add(caller),
     release: (caller) => {
       const own = held.get(caller) ?? 0;
       if (own === 0) throw new Error('a permit was released that this caller does not have');
@@ -95,9 +93,7 @@ export function newCallerShares(clock: Clock, permits: number): CallerShares {
   const demand = newDemand(clock, WANTING_PER_MINUTE_MS);
   return {
     shareOf: (caller) => demand.shareOf(caller, permits, []) ?? permits,
-    refused: (caller) => {
-      demand.add(caller);
-    },
+    refused: (caller) => demand.add(caller),
   };
 }
 
@@ -133,9 +129,7 @@ export function shareAmongCallers(
   };
   return {
     ...limits,
-    refused: (caller) => {
-      demand.add(caller);
-    },
+    refused: (caller) => demand.add(caller),
     admit: (of = {}) => {
       const { caller } = of;
       if (caller === undefined) return limits.admit(of);

@@ -188,9 +188,7 @@ function newTrials(clock: Clock): Trials {
       return true;
     },
     end: (caller) => begunAt.delete(caller),
-    clear: () => {
-      begunAt.clear();
-    },
+    clear: () => begunAt.clear(),
   };
 }
 

@@ -65,8 +65,6 @@ export function newOwnCircuits(
     forget: (caller) => {
       known.delete(caller);
     },
-    clear: () => {
-      known.clear();
-    },
+    clear: () => known.clear(),
   };
 }

@@ -97,9 +97,7 @@ export interface NewPeer {
 
 export function newSharedPeer(id: string, { limit: first, clock, shared }: NewPeer): SharedPeer {
   let limit = first;
-  const circuit = newSharedCircuit(clock, (report, caller) => {
-    shared.report(id, report, caller);
-  });
+  const circuit = newSharedCircuit(clock, (report, caller) => shared.report(id, report, caller));
   const parts: Parts = { shared, circuit, log: newWindowLog(clock), own: newOwnTakes(clock), limit: () => limit };
   const learn: SharedPeer['learn'] = (known) => {
     parts.log.learn(known.used);
@@ -123,9 +121,7 @@ export function newSharedPeer(id: string, { limit: first, clock, shared }: NewPe
     limit: () => limit,
     faults: () => circuit.known(),
     learn,
-    learnFaults: (known) => {
-      circuit.learn(known);
-    },
+    learnFaults: (known) => circuit.learn(known),
     change: (next) => {
       limit = next;
       circuit.worked();
@@ -135,9 +131,7 @@ export function newSharedPeer(id: string, { limit: first, clock, shared }: NewPe
       admit: (of = {}) => (shared.isUsed() ? admitShared(of) : admitAlone(parts, of)),
       waitMs: () => parts.log.waitMs(limit.perMinute - (shared.isUsed() ? 1 : countPerTake(parts))),
       paceMs: () => parts.log.paceMs(limit.perMinute),
-      ended: () => {
-        shared.ended(id);
-      },
+      ended: () => shared.ended(id),
       learnTakes: (times) => {
         for (const at of times) parts.log.add(1, at);
       },

@@ -44,9 +44,7 @@ export async function connectRedis(url: Secret, onError: OnError): Promise<Redis
   const client = createClient({ url: url.reveal(), ...clientOptions(url) });
   client.on('error', onError);
   const failed = new Promise<void>((resolve) => {
-    client.once('error', () => {
-      resolve();
-    });
+    client.once('error', () => resolve());
   });
   await Promise.race([client.connect().catch(() => undefined), failed]);
   let isKnown = false;
@@ -67,9 +65,7 @@ export async function connectRedis(url: Secret, onError: OnError): Promise<Redis
       isKnown = true;
       return connection;
     },
-    close: () => {
-      client.destroy();
-    },
+    close: () => client.destroy(),
   };
   return connection;
 }
@@ -98,9 +94,7 @@ async function connectCluster(url: Secret, onError: OnError): Promise<RedisConne
     evaluate: (script, call) => evaluate(cluster, script, call),
     probe: () => cluster.ping(),
     recognize: async () => connection,
-    close: () => {
-      cluster.destroy();
-    },
+    close: () => cluster.destroy(),
   };
   return connection;
 }

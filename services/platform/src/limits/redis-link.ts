@@ -54,9 +54,7 @@ export async function openRedisLink({ url, log, deadlineMs = DEADLINE_MS }: Redi
       throw error;
     }
   };
-  let connection = await connectRedis(url, (error) => {
-    change(true, error);
-  });
+  let connection = await connectRedis(url, (error) => change(true, error));
   try {
     if (connection.isReady()) connection = await recognize(connection);
   } catch (error) {

@@ -146,9 +146,7 @@ export function newOwnTakes(clock: Clock): OwnTakes {
       log.add(1);
       count([...log.seconds().keys()].at(-1) ?? 0, 1);
     },
-    addUncounted: () => {
-      log.add(1);
-    },
+    addUncounted: () => log.add(1),
     uncounted: () => {
       const now = log.time();
       return [...log.seconds()].flatMap(([key, { count: all, lastAt }]) => {
@@ -159,8 +157,6 @@ export function newOwnTakes(clock: Clock): OwnTakes {
     counted: (takes) => {
       for (const one of takes) count(one.key, one.count);
     },
-    lost: () => {
-      counted.clear();
-    },
+    lost: () => counted.clear(),
   };
 }

@@ -18,18 +18,14 @@ export function newCounter(options: MetricOptions): CountFamily<Counter> & Regis
     ...options,
     type: 'counter',
     labels: (...values) => children.labels(...values),
-    begin: (sets) => {
-      children.begin(sets);
-    },
+    begin: (sets) => children.begin(sets),
     get: async (name) => ({
       name,
       help: options.help,
       aggregator: 'sum',
       values: children.all().map(({ labels, value }) => ({ labels, value })),
     }),
-    reset: () => {
-      children.clear();
-    },
+    reset: () => children.clear(),
   };
 }
 

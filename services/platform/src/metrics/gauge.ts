@@ -63,9 +63,7 @@ function newPart(options: MetricOptions, collect: Collect | undefined): Part {
     collect,
     gauges: {
       labels: (...values) => children.labels(...values),
-      reset: () => {
-        children.clear();
-      },
+      reset: () => children.clear(),
     },
   };
 }

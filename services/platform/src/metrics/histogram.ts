@@ -33,18 +33,14 @@ export function newHistogram(options: HistogramOptions): CountFamily<Histogram> 
     labelNames,
     type: 'histogram',
     labels: (...values) => children.labels(...values),
-    begin: (sets) => {
-      children.begin(sets);
-    },
+    begin: (sets) => children.begin(sets),
     get: async (shownName) => ({
       name: shownName,
       help,
       aggregator: 'sum',
       values: children.all().flatMap((child) => toSamples(child, name, buckets)),
     }),
-    reset: () => {
-      children.clear();
-    },
+    reset: () => children.clear(),
   };
 }
 

@@ -196,12 +196,8 @@ function signalWhenAllLeave(orders: readonly { readonly options: CallOptions }[]
 function untilLeft<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
-    const leave = (): void => {
-      reject(serviceUnavailable(signal.reason));
-    };
+    const leave = (): void => reject(serviceUnavailable(signal.reason));
     signal.addEventListener('abort', leave, { once: true });
-    work.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', leave);
-    });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
   });
 }

@@ -110,12 +110,8 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], NewCall>> = {
           withinBounds(toBounds(clock, signal, timeoutMs), async (ending) => {
             const messages = readUntilAborted(createMessages(method, requests), ending);
             const checked = await checkStream(messages, {
-              first: (request) => {
-                check.first(caller, request);
-              },
-              later: (request) => {
-                check.later(request);
-              },
+              first: (request) => check.first(caller, request),
+              later: (request) => check.later(request),
             });
             return run(checked, { caller, requestId, signal: ending, span });
           }),

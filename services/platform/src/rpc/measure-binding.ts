@@ -39,9 +39,7 @@ export function measureBinding(
               succeeded ??= took.labels(method, status[status.OK]);
               succeeded.observe(seconds(), readTraceId(context));
             },
-            (thrown: unknown) => {
-              took.labels(method, readStatusName(thrown)).observe(seconds(), readTraceId(context));
-            },
+            (thrown: unknown) => took.labels(method, readStatusName(thrown)).observe(seconds(), readTraceId(context)),
           );
           return result;
         },

@@ -75,9 +75,7 @@ export function newServedMethod(binding: Binding, method: DescMethod, serving: S
   const logCall = callLog(method, serving.log);
   const checkFirst = (caller: Caller, request: object, { setHeader }: IncomingCall): void => {
     check.first(caller, request);
-    recordDeprecated(request, (names) => {
-      setHeader(DEPRECATED_HEADER, names);
-    });
+    recordDeprecated(request, (names) => setHeader(DEPRECATED_HEADER, names));
   };
   const findCaller = (call: IncomingCall): Caller => identifyCaller(serving, call);
   const begin = callSpans(method, 'server');
@@ -118,12 +116,8 @@ export function newServedMethod(binding: Binding, method: DescMethod, serving: S
     clientStream: (call, requests) =>
       runCall(call, async (context) => {
         const checked = await checkStream(readUntilAborted(requests, context.signal), {
-          first: (request) => {
-            checkFirst(context.caller, request, call);
-          },
-          later: (request) => {
-            check.later(request);
-          },
+          first: (request) => checkFirst(context.caller, request, call),
+          later: (request) => check.later(request),
         });
         return run(checked, context);
       }),

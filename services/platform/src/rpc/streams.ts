@@ -36,15 +36,11 @@ export function newRunningStreams(streamMsMax = STREAM_MS_MAX): RunningStreams {
       assertRoom(running.size, byCaller.get(caller) ?? 0);
       const ending = new AbortController();
       // A listener, because `AbortSignal.any` would cost each open stream a kilobyte.
-      const leave = (): void => {
-        ending.abort(gone?.reason);
-      };
+      const leave = (): void => ending.abort(gone?.reason);
       if (gone?.aborted === true) leave();
       const watch = watchBounds({ deadline, gone: ending.signal, clock });
       gone?.addEventListener('abort', leave, { once: true });
-      const expiry = setTimeout(() => {
-        ending.abort(streamExpired());
-      }, streamMsMax).unref();
+      const expiry = setTimeout(() => ending.abort(streamExpired()), streamMsMax).unref();
       running.add(ending);
       count(caller, 1);
       try {
@@ -74,17 +70,13 @@ export function newRunningStreams(streamMsMax = STREAM_MS_MAX): RunningStreams {
 export async function* readUntilAborted<T>(messages: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = messages[Symbol.asyncIterator]();
   let interrupt = (): void => undefined;
-  const onAbort = (): void => {
-    interrupt();
-  };
+  const onAbort = (): void => interrupt();
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     for (;;) {
       signal.throwIfAborted();
       const next = await new Promise<IteratorResult<T>>((resolve, reject) => {
-        interrupt = () => {
-          reject(signal.reason as Error);
-        };
+        interrupt = () => reject(signal.reason as Error);
         iterator.next().then(resolve, reject);
       });
       if (next.done === true) return;

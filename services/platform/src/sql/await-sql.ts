@@ -64,9 +64,7 @@ export function measureSql(sql: Sql, metrics: Metrics, { service, clock }: Measu
   ];
   const measure = <T>(histogram: Histogram, result: Promise<T>, carrier?: string): Promise<T> => {
     const startedAt = clock.now();
-    const end = (): void => {
-      histogram.observe((clock.now() - startedAt) / 1000, readSampledTraceId(carrier));
-    };
+    const end = (): void => histogram.observe((clock.now() - startedAt) / 1000, readSampledTraceId(carrier));
     void result.then(end, end);
     return result;
   };

@@ -107,9 +107,7 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
         spoil: (error) => {
           broken ??= error instanceof Error ? error : new Error(String(error));
         },
-        release: () => {
-          client.release(broken);
-        },
+        release: () => client.release(broken),
       };
     },
     state: () => ({ ...readPoolState(pool), waitedMs: waiting.firstWaited() }),

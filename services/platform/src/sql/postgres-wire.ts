@@ -26,15 +26,14 @@ export interface MessageWriter {
 export function newMessageWriter(): MessageWriter {
   const { putInt16, putInt32, putText, putValue, putMessage, take } = newByteWriter();
   return {
-    parse: (name, text) => {
+    parse: (name, text) =>
       putMessage('P', () => {
         putText(name);
         putText(text);
         // the server finds the types of all values
         putInt16(0);
-      });
-    },
-    bind: (name, values) => {
+      }),
+    bind: (name, values) =>
       putMessage('B', () => {
         putText('');
         putText(name);
@@ -43,24 +42,18 @@ export function newMessageWriter(): MessageWriter {
         putInt16(values.length);
         for (const value of values) putValue(value);
         putInt16(0);
-      });
-    },
+      }),
     describe: () => {
-      putMessage('D', () => {
-        putText('P');
-      });
+      putMessage('D', () => putText('P'));
     },
-    execute: () => {
+    execute: () =>
       putMessage('E', () => {
         putText('');
         // all rows
         putInt32(0);
-      });
-    },
+      }),
     close: (name) => {
-      putMessage('C', () => {
-        putText(`S${name}`);
-      });
+      putMessage('C', () => putText(`S${name}`));
     },
     sync: () => {
       putMessage('S', () => undefined);

@@ -15,9 +15,7 @@ export function lockFile(file: string): FileLock {
   try {
     lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
     return {
-      unlock: () => {
-        lock.close();
-      },
+      unlock: () => lock.close(),
     };
   } catch (error) {
     lock.close();

@@ -70,9 +70,7 @@ function newSnapshot(readers: ReadonlyMap<string, DatabaseSync>): SqliteSnapshot
     copy: async (file, target) => {
       await backup(findReader(file), target, { rate: PAGES_PER_STEP });
     },
-    close: () => {
-      closeAll(readers.values());
-    },
+    close: () => closeAll(readers.values()),
   };
 }
 

@@ -180,9 +180,7 @@ function newJob<T>(
     run: async () => {
       result = await work();
     },
-    committed: () => {
-      committed.resolve({ result, durable: durable.promise });
-    },
+    committed: () => committed.resolve({ result, durable: durable.promise }),
     settle: (failure) => {
       if (failure === undefined) {
         durable.resolve(undefined);
@@ -356,9 +354,7 @@ async function runInSavepoint(writer: DatabaseSync, job: Job): Promise<Error | u
 }
 
 function settleAll(batch: readonly Job[], failures: readonly (Error | undefined)[]): void {
-  batch.forEach((job, index) => {
-    job.settle(failures[index]);
-  });
+  batch.forEach((job, index) => job.settle(failures[index]));
 }
 
 /** The thrown value as an Error. A temporary error of SQLite becomes StoreUnavailable. */

@@ -44,19 +44,17 @@ function newProvider(tls: CurrentTls): experimental.CertificateProvider {
   };
   return {
     addCaCertificateListener: (listener) => {
-      follow(listener, ({ ca }) => {
-        listener(ca === undefined ? null : { caCertificate: Buffer.from(ca) });
-      });
+      follow(listener, ({ ca }) => listener(ca === undefined ? null : { caCertificate: Buffer.from(ca) }));
     },
     removeCaCertificateListener: leave,
     addIdentityCertificateListener: (listener) => {
-      follow(listener, ({ certificate, key }) => {
+      follow(listener, ({ certificate, key }) =>
         listener(
           certificate === undefined || key === undefined
             ? null
             : { certificate: Buffer.from(certificate), privateKey: Buffer.from(key.reveal()) },
-        );
-      });
+        ),
+      );
     },
     removeIdentityCertificateListener: leave,
   };

@@ -105,9 +105,7 @@ export function watchTls(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    reread: () => {
-      worker.wake();
-    },
+    reread: () => worker.wake(),
     stop: () => worker.stop(),
   };
 }

@@ -94,10 +94,7 @@ function otelQueue(deps: SendingDeps, { queueMax, batchMax, delayMs, exportMs }:
       waiting.push(span);
       // a span may end in a request, but its batch belongs to no request
       if (!isFilling) outsideRequests(() => void fill());
-      if (waiting.length >= batchMax)
-        outsideRequests(() => {
-          sender.send();
-        });
+      if (waiting.length >= batchMax) outsideRequests(() => sender.send());
     },
     forceFlush: flush,
     shutdown: async () => {

@@ -56,9 +56,7 @@ export function otlpReceiver({ url, headers, tls, isZipped }: ReceiverSettings):
         return { outcome: 'away', fault: describeError(error) };
       }
     },
-    close: () => {
-      agent.destroy();
-    },
+    close: () => agent.destroy(),
   };
 }
 

@@ -121,9 +121,7 @@ async function sendOnce(
   { clock, over }: { readonly clock: Clock; readonly over: AbortSignal },
 ): Promise<SendResult> {
   const [ended, late] = [new AbortController(), new AbortController()];
-  void clock.sleep(REQUEST_MS_MAX, ended.signal).then(() => {
-    late.abort();
-  });
+  void clock.sleep(REQUEST_MS_MAX, ended.signal).then(() => late.abort());
   try {
     return await receiver.send(spans, AbortSignal.any([late.signal, over]));
   } finally {

@@ -107,9 +107,7 @@ export function newChannelRegistry(
   const newRuntime = (one: ChannelSettings): ChannelRuntime => {
     const factory = one.ownAdapter === undefined ? adapters[one.adapter] : openAdapter?.(one.ownAdapter.adapter);
     if (factory === undefined) throw new Error(`no adapter is called ${one.adapter}`);
-    const askToWait: AskToWait = (kinds, ms) => {
-      waits.ask(one.id, kinds, ms);
-    };
+    const askToWait: AskToWait = (kinds, ms) => waits.ask(one.id, kinds, ms);
     const askedWaitMs = (kind: CallKind): number => waits.waitMs(one.id, kind);
     const creates = obeyWaits(newCreateLimits(one, { clock, limits }), () => askedWaitMs('work'));
     pollsPerMinute.set(one.id, one.pollsPerMinute);

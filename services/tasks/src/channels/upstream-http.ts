@@ -159,26 +159,22 @@ function exchange(
     reject(reason);
     controller?.abort(reason);
   };
-  const leave = (): void => {
-    stop(toError(signal.reason));
-  };
+  const leave = (): void => stop(toError(signal.reason));
   if (signal.aborted) {
     reject(toError(signal.reason));
     return promise;
   }
   signal.addEventListener('abort', leave, { once: true });
-  const stopTimer = startTimer(clock, timeoutMs, () => {
-    stop(new DOMException('no answer came in time', 'TimeoutError'));
-  });
+  const stopTimer = startTimer(clock, timeoutMs, () =>
+    stop(new DOMException('no answer came in time', 'TimeoutError')),
+  );
   const answer = newAnswerCollector();
   const handler = unpackAnswers({
     onRequestStart: (started) => {
       controller = started;
       if (isOver) started.abort(new Error('the answer is no longer awaited'));
     },
-    onResponseStart: (_controller, status, headers) => {
-      answer.begin(status, headers);
-    },
+    onResponseStart: (_controller, status, headers) => answer.begin(status, headers),
     onResponseData: (_controller, part) => {
       if (!answer.take(part)) stop(new Error('the answer is too long'));
     },

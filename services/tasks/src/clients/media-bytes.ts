@@ -116,9 +116,8 @@ export function httpMediaBytes(
   const dispatcher = new Agent({
     // A connection for each request: the name is resolved anew, and no request meets a connection that just closes.
     pipelining: 0,
-    connect: (options, opened) => {
-      buildConnector({ ...secureContext(), lookup, timeout: CONNECT_TIMEOUT_MS })(options, opened);
-    },
+    connect: (options, opened) =>
+      buildConnector({ ...secureContext(), lookup, timeout: CONNECT_TIMEOUT_MS })(options, opened),
   });
   const authorization = `Bearer ${key.reveal()}`;
   const buildBytesUrl = (object: string): string => `${baseUrl}/bytes/${encodeURIComponent(object)}`;

@@ -33,14 +33,11 @@ export function publishFinished(bus: Bus): (event: OutboxEvent) => Promise<void>
 }
 
 export function announceChanged(bus: Bus): (task: TaskInState) => void {
-  return ({ id: taskId, accountId, state, trace }) => {
+  return ({ id: taskId, accountId, state, trace }) =>
     bus.announce(TaskChangedSchema, toMessage(TaskChangedSchema, { taskId, accountId, state: STATES[state], trace }));
-  };
 }
 
 /** Has the hub read a task that any process has changed. If an announcement is lost, the sweep of the hub finds it. */
 export function onTaskChanged(bus: Bus, hub: WatchHub): Promise<Subscription> {
-  return bus.listen(TaskChangedSchema, ({ taskId, accountId }) => {
-    hub.hint({ taskId, accountId });
-  });
+  return bus.listen(TaskChangedSchema, ({ taskId, accountId }) => hub.hint({ taskId, accountId }));
 }

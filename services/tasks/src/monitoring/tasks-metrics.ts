@@ -65,31 +65,17 @@ export function tasksMetrics(metrics: Metrics, configured: ConfiguredNames): Ser
   const took = taskDurations(metrics, configured);
   return {
     ...queueMetrics(metrics),
-    jobEnded: (endpoint, outcome) => {
-      jobs.labels(endpoint, outcome).inc();
-    },
-    callback: (channel, signature) => {
-      callbacks.labels(channel, signature).inc();
-    },
-    attempt: (channel, outcome) => {
-      attempts.labels(channel, outcome).inc();
-    },
-    created: ({ order: { kind, model } }) => {
-      created.labels(kind, toModelLabel(model, configured)).inc();
-    },
+    jobEnded: (endpoint, outcome) => jobs.labels(endpoint, outcome).inc(),
+    callback: (channel, signature) => callbacks.labels(channel, signature).inc(),
+    attempt: (channel, outcome) => attempts.labels(channel, outcome).inc(),
+    created: ({ order: { kind, model } }) => created.labels(kind, toModelLabel(model, configured)).inc(),
     finished: (task, finish, times) => {
       finished.labels(task.order.kind, finish.state).inc();
       took(task, finish, times);
     },
-    attention: (reason) => {
-      attention.labels(reason).inc();
-    },
-    softDeadline: () => {
-      softDeadlines.labels().inc();
-    },
-    poll: (channel, outcome) => {
-      polls.labels(channel, outcome).inc();
-    },
+    attention: (reason) => attention.labels(reason).inc(),
+    softDeadline: () => softDeadlines.labels().inc(),
+    poll: (channel, outcome) => polls.labels(channel, outcome).inc(),
   };
 }
 
@@ -123,12 +109,8 @@ function queueMetrics(metrics: Metrics): QueueCounts {
       const { task, place } = claim;
       waited.labels(readLane(place.lane).class).observe(seconds(place.since, at), readSampledTraceId(task.trace));
     },
-    notQueued: (reason) => {
-      refused.labels(reason).inc();
-    },
-    expired: (ofClass) => {
-      expired.labels(ofClass).inc();
-    },
+    notQueued: (reason) => refused.labels(reason).inc(),
+    expired: (ofClass) => expired.labels(ofClass).inc(),
   };
 }
 
@@ -146,21 +128,17 @@ export function watchQueue(metrics: Metrics, view: Pick<QueueView, 'limits'>, tu
     'reelgate_queue_late_seconds',
     'How long ago this process should have given the next turn; 0 while nothing waits',
     [],
-    (gauge) => {
-      gauge.labels().set(turns.lateMs() / 1000);
-    },
+    (gauge) => gauge.labels().set(turns.lateMs() / 1000),
   );
   metrics.gauge(
     'reelgate_queue_lanes_without_channel',
     'Lanes in which tasks wait and that no channel serves',
     [],
-    (gauge) => {
-      gauge.labels().set(turns.unserved());
-    },
+    (gauge) => gauge.labels().set(turns.unserved()),
   );
-  metrics.gauge('reelgate_queue_places', 'The most tasks that may wait; 0: none', [], (gauge) => {
-    gauge.labels().set(view.limits?.total ?? 0);
-  });
+  metrics.gauge('reelgate_queue_places', 'The most tasks that may wait; 0: none', [], (gauge) =>
+    gauge.labels().set(view.limits?.total ?? 0),
+  );
   metrics.gauge(
     'reelgate_queue_longest_wait_seconds',
     'The time after which a task that waits fails, by class; 0: none waits',
@@ -218,9 +196,9 @@ function bestCircuits(channels: ChannelRegistry): ReadonlyMap<string, number> {
 
 /** The live processes of this service, read when the metrics are read. */
 export function watchReplicas(metrics: Metrics, replicas: () => number): void {
-  metrics.gauge('reelgate_tasks_replicas', 'Live processes of the tasks service', [], (gauge) => {
-    gauge.labels().set(replicas());
-  });
+  metrics.gauge('reelgate_tasks_replicas', 'Live processes of the tasks service', [], (gauge) =>
+    gauge.labels().set(replicas()),
+  );
 }
 
 const WATCH_METHODS: readonly WatchMethod[] = ['WatchTask', 'WatchTasks', 'WatchEvents'];
@@ -236,9 +214,7 @@ export function watchCounts(metrics: Metrics, watches: OpenWatches): TasksWatchD
     [],
   );
   return {
-    fellBehind: () => {
-      fellBehind.labels().inc();
-    },
+    fellBehind: () => fellBehind.labels().inc(),
   };
 }
 

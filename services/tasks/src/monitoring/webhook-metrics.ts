@@ -38,9 +38,7 @@ export function webhookMetrics(metrics: Metrics): DeliveryCounts {
       attempts.labels(outcome).inc();
       took.labels(outcome).observe(Math.max(0, durationMs) / 1000);
     },
-    endpointDisabled: (reason) => {
-      disabled.labels(reason).inc();
-    },
+    endpointDisabled: (reason) => disabled.labels(reason).inc(),
   };
 }
 

@@ -76,15 +76,11 @@ export async function startWebhooks(
   const dispatch = start('event dispatch', DISPATCH_IDLE_MS, dispatchInTime, DISPATCH_APART_MS);
   start('webhook retention', REMOVE_IDLE_MS, () => removeOldWebhooks(deps));
   start('webhook secrets', RESEAL_IDLE_MS, () => resealSecrets(deps));
-  const wake = (): void => {
-    dispatch.wake();
-  };
+  const wake = (): void => dispatch.wake();
   const lowBalances = await onBalanceLow(bus, { webhooks, clock, wake });
   lifecycle.add('balance events', () => lowBalances.stop());
   reads = start('event streams', READ_IDLE_MS, () => deps.hub.pass(), READ_APART_MS);
-  const dispatched = await onEventsDispatched(bus, () => {
-    reads?.wake();
-  });
+  const dispatched = await onEventsDispatched(bus, () => reads?.wake());
   lifecycle.add('dispatched events', () => dispatched.stop());
   return { deps, wake };
 }

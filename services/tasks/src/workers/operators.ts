@@ -73,18 +73,16 @@ export async function startOperators(
     await prober.pass(probed, stopping);
     return 0;
   });
-  const changes = await onPausesChanged(bus, () => {
-    reads.wake();
-  });
+  const changes = await onPausesChanged(bus, () => reads.wake());
   lifecycle.add('changes of pauses', () => changes.stop());
-  const asked = await onWaitAsked(bus, (wait) => {
-    waits.receive(wait);
-  });
+  const asked = await onWaitAsked(bus, (wait) => waits.receive(wait));
   lifecycle.add('waits of upstreams', () => asked.stop());
   const given = await onCallsGiven(bus, (calls) => {
-    operators.noteCalls(calls).catch((error: unknown) => {
-      log.warn({ channel: calls.channel, err: error }, 'the calls of a channel could not be written');
-    });
+    operators
+      .noteCalls(calls)
+      .catch((error: unknown) =>
+        log.warn({ channel: calls.channel, err: error }, 'the calls of a channel could not be written'),
+      );
   });
   lifecycle.add('calls of gateways', () => given.stop());
   const events = await onServiceEvent(bus, operators);

@@ -207,9 +207,7 @@ export function watchClocks(): ClockWatch {
       noteRange(heartbeat, { from: wasLate ? after : -Infinity, to: now });
       return heartbeat < after - SAME_CLOCK_MS;
     },
-    noteOld: (heartbeat, now) => {
-      noteRange(heartbeat, { from: -Infinity, to: now });
-    },
+    noteOld: (heartbeat, now) => noteRange(heartbeat, { from: -Infinity, to: now }),
     areTrusted: (now) => {
       check(now);
       return !wereWrong;

@@ -38,9 +38,9 @@ export async function settleFinished(deps: Deps, slow: SlowSettlements = new Map
   };
   const works = tasks.map((task) => {
     const work = settleOne(task)
-      .catch((error: unknown) => {
-        deps.log.error({ taskId: task.id, err: error }, 'the outcome of a settlement could not be written');
-      })
+      .catch((error: unknown) =>
+        deps.log.error({ taskId: task.id, err: error }, 'the outcome of a settlement could not be written'),
+      )
       .finally(() => slow.delete(task.id));
     slow.set(task.id, work);
     return work;

@@ -116,9 +116,7 @@ export function turnTaker(deps: Deps, replicas: () => number, wake: () => void):
 
 /** Without waiting tasks the worker is not woken, and it only polls for tasks of other processes. */
 export function startQueue(deps: Deps, replicas: () => number): QueueWorker {
-  const taker = turnTaker(deps, replicas, () => {
-    worker.wake();
-  });
+  const taker = turnTaker(deps, replicas, () => worker.wake());
   let isStopped = false;
   const worker = startWorker({
     name: 'queue',

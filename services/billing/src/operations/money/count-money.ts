@@ -46,15 +46,9 @@ export function moneyCounter(
     hours.set(name, { hour: { ...before, ...addCounts(before, more) }, isWritten: false });
   };
   return {
-    margin: (place, charged, cost) => {
-      add(place, { ...NOTHING, ...countMargin(charged, cost) });
-    },
-    overrun: (place, overrun) => {
-      add(place, { ...NOTHING, overruns: 1n, overrun });
-    },
-    lapses: (times) => {
-      add(UNKNOWN_PLACE, { ...NOTHING, lapses: BigInt(times) });
-    },
+    margin: (place, charged, cost) => add(place, { ...NOTHING, ...countMargin(charged, cost) }),
+    overrun: (place, overrun) => add(place, { ...NOTHING, overruns: 1n, overrun }),
+    lapses: (times) => add(UNKNOWN_PLACE, { ...NOTHING, lapses: BigInt(times) }),
     write: async () => {
       const now = floorToHour(clock.now());
       const changed = [...hours].filter(([, { isWritten }]) => !isWritten);

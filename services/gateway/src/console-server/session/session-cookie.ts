@@ -43,12 +43,8 @@ export function sessionCookie({ name: plain, lifetimeMs, isSecure, prefix }: Ses
       if (others.length > 0) throw severalSessions(name);
       return value !== undefined && VALUE.test(value) ? value : undefined;
     },
-    write: (exchange, value) => {
-      exchange.set('set-cookie', header(value, Math.floor(lifetimeMs / 1000)));
-    },
-    clear: (exchange) => {
-      exchange.set('set-cookie', header('', 0));
-    },
+    write: (exchange, value) => exchange.set('set-cookie', header(value, Math.floor(lifetimeMs / 1000))),
+    clear: (exchange) => exchange.set('set-cookie', header('', 0)),
   };
 }
 

@@ -52,9 +52,7 @@ export function followEverything(
 ): void {
   const told = noteOnlyTopics(topics, pending);
   endTogether(over, [
-    changes.watchAll((work) => {
-      noteWork(told, work);
-    }),
+    changes.watchAll((work) => noteWork(told, work)),
     signals.hear((signal) => {
       if (signal.of === 'events_dispatched') return;
       told(signal.of, signal.id);

@@ -42,9 +42,7 @@ export async function serveStream(
 ): Promise<void> {
   const permit = permits.acquire(...holders);
   const ending = new AbortController();
-  const end = (): void => {
-    ending.abort(NOT_AWAITED);
-  };
+  const end = (): void => ending.abort(NOT_AWAITED);
   try {
     const over = AbortSignal.any([exchange.state.end.gone(), stopping, ending.signal]);
     const pending = pendingChanges(clock);

@@ -36,9 +36,7 @@ export function clientStreamRoute(parts: Parts, sessions: ClientSessions): Route
       await serveStream(parts, exchange, {
         holders: [`token ${own}`, ...makers.map((id) => `token ${id}`)],
         topics,
-        follow: (following) => {
-          followAccount(parts, principal.accountId, following);
-        },
+        follow: (following) => followAccount(parts, principal.accountId, following),
         mayGoOn: async () => {
           const token = await sessions.tokenOf(exchange);
           await parts.principals.of(token, { requestId, source, freshMs: SESSION_FRESH_MS });
@@ -61,9 +59,7 @@ export function operatorStreamRoute(parts: StreamParts & FollowParts, sessions: 
       await serveStream(parts, exchange, {
         holders: [`operator ${requireOperator(exchange).name}`],
         topics,
-        follow: (following) => {
-          followEverything(parts, following);
-        },
+        follow: (following) => followEverything(parts, following),
         mayGoOn: async () => {
           await sessions.operatorOf(exchange, ROLE);
         },

@@ -5,7 +5,15 @@ import type { Task } from '@reelgate/proto/tasks/v1/task';
 import type { OperatorTaskView } from '../../../console/api/operator-tasks.ts';
 import type { QueuePlace, Reference, TaskView } from '../../../console/api/task.ts';
 import type { TaskCharge } from '../../clients/money-client.ts';
-import { MEDIA_KIND_WORDS, ROLE_WORDS, WAIT_CLASS_WORDS, WAIT_REASON_WORDS, CAUSE_WORDS, KIND_WORDS, TASK_STATE_WORDS } from '../../clients/task-words.ts';
+import {
+  MEDIA_KIND_WORDS,
+  ROLE_WORDS,
+  WAIT_CLASS_WORDS,
+  WAIT_REASON_WORDS,
+  CAUSE_WORDS,
+  KIND_WORDS,
+  TASK_STATE_WORDS,
+} from '../../clients/task-words.ts';
 import { emptyToUndefined, requireValue, toMs } from '../../clients/wire-values.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import type { TaskRow } from '../../../console/api/tasks.ts';
@@ -55,7 +63,7 @@ function readFailure({ state, failure }: Task): TaskRow['failure'] {
 }
 
 /** The texts of an order. */
-export function readPrompt({ content }: Order): string {
+function readPrompt({ content }: Order): string {
   return content.flatMap(({ item }) => (item.case === 'text' ? [item.value] : [])).join('\n');
 }
 
@@ -70,11 +78,11 @@ export function hasVideo({ result, expiresAt }: Task, now: number): boolean {
 }
 
 /** Returns the address at which the pages of a client get the video. */
-export function toContentPath(taskId: string): string {
+function toContentPath(taskId: string): string {
   return `/console/api/v1/videos/${taskId}/content`;
 }
 
-export function toThumbnailPath(taskId: string): string {
+function toThumbnailPath(taskId: string): string {
   return `${toContentPath(taskId)}?variant=thumbnail`;
 }
 

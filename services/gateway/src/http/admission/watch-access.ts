@@ -65,9 +65,7 @@ export async function waitWithAccess<T>(
   const assertPermitted = readPrincipalNow(parts, exchange);
   watchAccess(parts, exchange, {
     over: over.signal,
-    onRefused: () => {
-      lost.abort();
-    },
+    onRefused: () => lost.abort(),
   });
   try {
     const result = await wait(AbortSignal.any([exchange.state.end.gone(), parts.stopping, lost.signal]));

@@ -155,12 +155,8 @@ function countBody(body: Body, { arrivals, memory, clock, waitMsMax }: CountPart
       arrivals.extend(body, arrived);
       return !isReleased && (held === 0 || memory.tryAdd(body, held));
     },
-    pause: () => {
-      arrivals.pause(body);
-    },
-    resume: () => {
-      arrivals.resume(body);
-    },
+    pause: () => arrivals.pause(body),
+    resume: () => arrivals.resume(body),
     end,
     drop,
     release: () => {
@@ -245,9 +241,7 @@ async function waitForPermits(
   // without waiting bodies, no timer is needed
   if (!signal.aborted && permits.waiting() === 0 && permits.tryAcquire(count)) return true;
   const [late, over] = [new AbortController(), new AbortController()];
-  void clock.sleep(waitMsMax, over.signal).then(() => {
-    late.abort();
-  });
+  void clock.sleep(waitMsMax, over.signal).then(() => late.abort());
   try {
     await permits.acquire({ count, signal: AbortSignal.any([signal, late.signal]) });
     return true;

@@ -111,9 +111,7 @@ function collectFiles(parser: Parser, refuse: (message: string) => void): Form['
   parser.on('file', (...[name, stream, fileName, , mediaType]) => {
     const bytes = collectBytes();
     stream.on('data', bytes.add);
-    stream.on('error', () => {
-      refuse('the form ends inside a file');
-    });
+    stream.on('error', () => refuse('the form ends inside a file'));
     stream.on('end', () => {
       const chunks = bytes.list();
       if (chunks.length > 0 || ((fileName as string | undefined) ?? '') !== '') files.push({ name, mediaType, chunks });
@@ -129,9 +127,7 @@ export async function waitForDrain(parser: Parser, over: Promise<unknown>): Prom
 
 function waitForEnd(parser: Parser, refuse: (message: string) => void): Promise<void> {
   for (const bound of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
-    parser.on(bound, () => {
-      refuse(`the form must have at most ${LIMITS.fields} fields and ${LIMITS.files} files`);
-    });
+    parser.on(bound, () => refuse(`the form must have at most ${LIMITS.fields} fields and ${LIMITS.files} files`));
   }
   return new Promise((resolve) => {
     parser.once('finish', resolve);

@@ -81,14 +81,13 @@ function passChunks(request: IncomingMessage, { body, bytesMax, input }: ChunkPa
     body.end();
     settle();
   };
-  const refuse = (error: unknown): void => {
+  const refuse = (error: unknown): void =>
     finish(() => {
       input.stop?.();
       body.drop();
       request.pause();
       reject(error);
     });
-  };
   const waitFor = async (taken: Promise<unknown>): Promise<void> => {
     request.pause();
     body.pause();
@@ -113,9 +112,7 @@ function passChunks(request: IncomingMessage, { body, bytesMax, input }: ChunkPa
     }
   };
   const succeed = (): void => {
-    finish(() => {
-      resolve(undefined);
-    });
+    finish(() => resolve(undefined));
   };
   const end = (): void => {
     if (input.end === undefined) {
@@ -130,9 +127,7 @@ function passChunks(request: IncomingMessage, { body, bytesMax, input }: ChunkPa
     const error = request.complete ? cause : undefined;
     refuse(error ?? new ClientGone('the request broke off', { cause }));
   };
-  body.begin((why) => {
-    refuse(why === 'slow' ? tooSlow() : tooMany());
-  });
+  body.begin((why) => refuse(why === 'slow' ? tooSlow() : tooMany()));
   request.on('data', take).once('end', end).once('close', breakOff).once('error', breakOff);
   return promise;
 }

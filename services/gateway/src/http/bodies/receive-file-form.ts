@@ -95,27 +95,23 @@ function readForm(headers: IncomingHttpHeaders, { assertField, takeFile }: FileF
     }
   });
   parser.on('file', (...[name, bytes, filename]) => {
-    bytes.on('error', () => {
-      failed.reject(invalidForm('the form ends inside a file'));
-    });
+    bytes.on('error', () => failed.reject(invalidForm('the form ends inside a file')));
     if (name !== FILE_FIELD) {
       bytes.resume();
       failed.reject(invalidForm('the form must have its file in the field file'));
       return;
     }
     const done = takeFile(bytes);
-    done.catch((error: unknown) => {
-      failed.reject(error);
-    });
+    done.catch((error: unknown) => failed.reject(error));
     taken = { filename, bytes, done };
   });
   for (const bound of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const)
-    parser.on(bound, () => {
-      failed.reject(invalidForm(`the form must have one file and at most ${LIMITS.fields} fields`));
-    });
-  parser.once('error', (error: unknown) => {
-    failed.reject(invalidForm(`the form is malformed${error instanceof Error ? `: ${error.message}` : ''}`));
-  });
+    parser.on(bound, () =>
+      failed.reject(invalidForm(`the form must have one file and at most ${LIMITS.fields} fields`)),
+    );
+  parser.once('error', (error: unknown) =>
+    failed.reject(invalidForm(`the form is malformed${error instanceof Error ? `: ${error.message}` : ''}`)),
+  );
 
   return {
     write: (chunk) => {

@@ -58,9 +58,7 @@ export function unpackTo(open: OpenUnpacker, sink: Sink): BodyUnpacker {
   const begin = (first: number): Transform => {
     const stream = open(first);
     stream.on('data', (piece: Buffer) => void take(stream, piece));
-    stream.on('error', () => {
-      fail(unreadableBody());
-    });
+    stream.on('error', () => fail(unreadableBody()));
     return stream;
   };
   const race = (over: Promise<unknown>): Promise<unknown> => Promise.race([failure.promise, over]);

@@ -131,9 +131,7 @@ async function createVideo(
 }
 
 async function submitVideo(parts: ToolParts, submission: Omit<Submission, 'onSubmit'>, call: ToolCall): Promise<Task> {
-  const onSubmit = (): void => {
-    call.noteSubmit();
-  };
+  const onSubmit = (): void => call.noteSubmit();
   const { task } = await submitOrder(parts, { ...submission, onSubmit });
   call.noteTask(task.id);
   return task;

@@ -26,9 +26,7 @@ interface AnswerTarget {
 /** Keeps the answer of a call back until the gate opens, and cancels the call if it never does. */
 export function gateAnswer({ sink, gone }: AnswerTarget, gate: Promise<unknown>): AnswerTarget {
   const over = new AbortController();
-  const end = (): void => {
-    over.abort();
-  };
+  const end = (): void => over.abort();
   if (gone.aborted) end();
   gone.addEventListener('abort', end, { once: true });
   gate.catch(end);
@@ -57,9 +55,7 @@ function gateSink(sink: CallSink, gate: Promise<unknown>): CallSink {
   void gate.then(open, () => undefined);
   return {
     begin: (status, headers) => {
-      pass(() => {
-        sink.begin(status, headers);
-      });
+      pass(() => sink.begin(status, headers));
     },
     write: (chunk) => {
       if (kept === undefined) return sink.write(chunk);
@@ -74,14 +70,10 @@ function gateSink(sink: CallSink, gate: Promise<unknown>): CallSink {
       sink.onDrain(next);
     },
     end: (chunk, trailers) => {
-      pass(() => {
-        sink.end(chunk, trailers);
-      });
+      pass(() => sink.end(chunk, trailers));
     },
     broken: () => {
-      pass(() => {
-        sink.broken();
-      });
+      pass(() => sink.broken());
     },
   };
 }
@@ -134,9 +126,7 @@ export function holdHead(sink: CallSink, clock: Clock): HeldHead {
       if (bytes > HELD_BYTES_MAX || clock.now() >= until) release();
       return mayGoOn;
     },
-    onDrain: (resume) => {
-      sink.onDrain(resume);
-    },
+    onDrain: (resume) => sink.onDrain(resume),
     end: (chunk, trailers) => {
       release();
       sink.end(chunk, trailers);

@@ -124,9 +124,7 @@ export function newPassedAnswer(context: AnswerContext, isJson: boolean): Answer
       sink.end(rest?.length === 0 ? undefined : rest, trailers);
       return seeker?.isFound() === false ? { how: 'broken', fault: NOTHING_CAME } : WHOLE;
     },
-    broken: () => {
-      sink.broken();
-    },
+    broken: () => sink.broken(),
     beat: () => undefined,
     progress: readProgress,
   };

@@ -138,13 +138,9 @@ function watchCall(
     lastSentAt: now,
     endsBy: now + channel.settings.firstByteTimeoutMs + ANSWER_MS_MAX,
     beat,
-    overrun: () => {
-      abort(OVERRUN);
-    },
+    overrun: () => abort(OVERRUN),
   };
-  const leave = (): void => {
-    abort(GONE);
-  };
+  const leave = (): void => abort(GONE);
   gone.addEventListener('abort', leave, { once: true });
   const unwatch = watch.add(call);
   return {

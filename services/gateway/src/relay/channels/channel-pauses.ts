@@ -66,9 +66,7 @@ export function followChannelPauses({ read, waits, learnCalls, clock, log }: Cha
       return pause?.endsAt !== undefined && clock.now() >= pause.endsAt ? undefined : pause;
     },
     refresh,
-    wake: () => {
-      worker.wake();
-    },
+    wake: () => worker.wake(),
     stop: () => worker.stop(),
   };
 }

@@ -180,9 +180,7 @@ function newChannel(settings: RelayChannelSettings, deps: NewChannelDeps): Relay
     perMinute: settings.requestsPerMinute,
     replicas: shared.replicas,
   });
-  const announced = announceTakes(divided, clock, (takes) => {
-    announceCalls({ peer: settings.id, ...takes });
-  });
+  const announced = announceTakes(divided, clock, (takes) => announceCalls({ peer: settings.id, ...takes }));
   const limits = obeyWaits(announced, () => waits.waitMs(settings.id, 'work'));
   return {
     settings,

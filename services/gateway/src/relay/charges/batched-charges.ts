@@ -82,9 +82,7 @@ export function newBatchedCharges(options: BatchedChargesOptions): CallCharges &
       const { durable } = await send(order, forecast.countSent(order));
       await durable?.catch(releaseLost(order));
     },
-    settle: (end) => {
-      settlements.add(end);
-    },
+    settle: (end) => settlements.add(end),
     stop: () => settlements.stop(),
   };
 }
@@ -146,9 +144,7 @@ function newSettlements({ requests, clock, log }: BatchedChargesOptions): Settle
       unsent += 1;
       ends
         .add(end)
-        .catch((error: unknown) => {
-          log.error({ callId, err: error }, 'a call was not settled; its hold will lapse');
-        })
+        .catch((error: unknown) => log.error({ callId, err: error }, 'a call was not settled; its hold will lapse'))
         .finally(() => {
           waiting -= 1;
           if (waiting === 0) emptied?.();

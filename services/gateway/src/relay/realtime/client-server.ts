@@ -49,8 +49,6 @@ export function newClientServer({ messageBytesMax }: RealtimeSettings): ClientSe
         });
       });
     },
-    close: () => {
-      server.close();
-    },
+    close: () => server.close(),
   };
 }

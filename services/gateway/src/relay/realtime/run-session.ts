@@ -182,9 +182,7 @@ function pump(from: WebSocket, to: WebSocket, pass: Pass): void {
     if (to.bufferedAmount > WAITING_BYTES_HIGH) from.pause();
   });
   // a paused side would not receive the close frame
-  to.once('close', () => {
-    from.resume();
-  });
+  to.once('close', () => from.resume());
 }
 
 interface WatchOptions {

@@ -31,9 +31,7 @@ async function lookUp(
 ): Promise<LookupAddress[]> {
   const resolver = new Resolver({ timeout: Math.ceil(dnsMs / TRIES), tries: TRIES });
   if (dnsServers.length > 0) resolver.setServers(dnsServers);
-  const cancel = (): void => {
-    resolver.cancel();
-  };
+  const cancel = (): void => resolver.cancel();
   signal.addEventListener('abort', cancel, { once: true });
   const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   signal.removeEventListener('abort', cancel);
@@ -72,9 +70,7 @@ export function policyLookup(
           if (options.all === true || first === undefined) callback(null, [...found]);
           else callback(null, first.address, first.family);
         },
-        (error: unknown) => {
-          callback(error as Error, []);
-        },
+        (error: unknown) => callback(error as Error, []),
       );
   };
 }

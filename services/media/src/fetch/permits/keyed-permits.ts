@@ -78,9 +78,7 @@ export function newAddressPermits(addresses: KeyedPermits, holder: Holder, wait:
       }
       return found.filter(({ address }) => taken.has(toAddressKey(address)));
     },
-    reached: (address) => {
-      leave(toAddressKey(address));
-    },
+    reached: (address) => leave(toAddressKey(address)),
     release: leave,
   };
 }

@@ -57,12 +57,8 @@ export function newTransferPermits(deps: TransferPermitsDeps, accountId: string)
   return {
     ...addresses,
     signal: holder.signal,
-    measure: (speed) => {
-      holder.measure(speed);
-    },
-    arrived: () => {
-      holder.arrived();
-    },
+    measure: (speed) => holder.measure(speed),
+    arrived: () => holder.arrived(),
     enterHost: async (url) => {
       const key = toHostKey(url);
       if (key === current) return;
@@ -112,17 +108,15 @@ export function newTransferHolder(accountId: string, underWay: TransfersUnderWay
   const ending = new AbortController();
   let speedOf = (): number => 0;
   let hasArrived = false;
-  const leave = underWay.add(() => {
-    ending.abort(new FetchFault('busy', 'could not be fetched now: the service is stopping; try again'));
-  });
+  const leave = underWay.add(() =>
+    ending.abort(new FetchFault('busy', 'could not be fetched now: the service is stopping; try again')),
+  );
   return {
     accountId,
     signal: ending.signal,
     speed: () => speedOf(),
     mayYield: () => !hasArrived && !ending.signal.aborted,
-    yield: () => {
-      ending.abort(tooManyTransfers('it yielded to another account'));
-    },
+    yield: () => ending.abort(tooManyTransfers('it yielded to another account')),
     measure: (speed) => {
       speedOf = speed;
     },

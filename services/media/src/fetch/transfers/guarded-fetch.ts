@@ -76,9 +76,7 @@ export async function fetchGuarded(deps: GuardedFetchDeps, order: FetchOrder): P
   const watch = watchTransfer(deps.clock, order.limits, () => connections.bytes());
   const connections = newConnections(deps, order, { watch, broke: (error) => void broken.push(error) });
   const { signal } = order.permits;
-  const end = (): void => {
-    watch.stop(signal.reason);
-  };
+  const end = (): void => watch.stop(signal.reason);
   order.permits.measure(() => watch.speed());
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
@@ -202,9 +200,7 @@ function newConnections(
       recordException,
       dnsMs: limits.stagesMs.resolve,
       signal: watch.signal,
-      enter: (stage) => {
-        watch.enter(stage);
-      },
+      enter: (stage) => watch.enter(stage),
     },
   });
 }

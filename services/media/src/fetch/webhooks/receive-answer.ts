@@ -67,12 +67,8 @@ export function receiveAnswer(
         settle(false);
         throw ENOUGH;
       },
-      onResponseEnd: () => {
-        settle(true);
-      },
-      onResponseError: (_controller, error) => {
-        settle(false, error);
-      },
+      onResponseEnd: () => settle(true),
+      onResponseError: (_controller, error) => settle(false, error),
     });
   });
 }

@@ -50,13 +50,7 @@ export function newSendWatch(clock: Clock, stopping: AbortSignal): SendWatch {
     }
     isRunning = false;
   };
-  stopping.addEventListener(
-    'abort',
-    () => {
-      endWhere(stoppingFault);
-    },
-    { once: true },
-  );
+  stopping.addEventListener('abort', () => endWhere(stoppingFault), { once: true });
   return {
     add: (send) => {
       sends.add(send);

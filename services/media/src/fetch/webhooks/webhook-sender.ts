@@ -151,9 +151,7 @@ async function exchange(
   const leave = watch.add({
     endsAt: startedAt + (Number(order.timeoutMs) || TIMEOUT_MS),
     bytes: () => connection.bytes(),
-    end: (fault) => {
-      ending.abort(fault);
-    },
+    end: (fault) => ending.abort(fault),
   });
   const answer = await post(connection, order, { url, signal: ending.signal });
   leave();

@@ -60,7 +60,7 @@ async function storeUnder({ blobs }: KeepFileDeps, key: string, file: ReceivedFi
  * Removes the bytes of an upload if they are not protected otherwise. If that fails, the sweep removes them after the
  * pin.
  */
-export async function dropPin(deps: KeepFileDeps, pin: string): Promise<void> {
+async function dropPin(deps: KeepFileDeps, pin: string): Promise<void> {
   try {
     const key = await deps.store.dropPin(pin, deps.clock.now());
     if (key !== undefined) await removeBytes(deps, [key]);

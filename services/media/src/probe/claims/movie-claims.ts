@@ -61,18 +61,10 @@ type Leaf = (movie: MovieCheck, box: Box) => void;
 
 /** The boxes that are checked, by the name of their parent and their own name. */
 const LEAVES: Readonly<Record<string, Leaf>> = {
-  'mdia/hdlr': (movie, box) => {
-    movie.readHandler(box);
-  },
-  'mvex/trex': ({ fragments }, box) => {
-    fragments.addDefaults(box);
-  },
-  'traf/tfhd': ({ fragments }, box) => {
-    fragments.beginTrack(box);
-  },
-  'traf/trun': ({ fragments }, box) => {
-    fragments.addRun(box);
-  },
+  'mdia/hdlr': (movie, box) => movie.readHandler(box),
+  'mvex/trex': ({ fragments }, box) => fragments.addDefaults(box),
+  'traf/tfhd': ({ fragments }, box) => fragments.beginTrack(box),
+  'traf/trun': ({ fragments }, box) => fragments.addRun(box),
   'mfra/tfra': (movie, box) => {
     movie.indexes.push(box);
   },

@@ -111,8 +111,6 @@ export function openBoundedSource(path: string): BoundedSource {
   });
   return {
     source,
-    close: () => {
-      closeSync(descriptor);
-    },
+    close: () => closeSync(descriptor),
   };
 }

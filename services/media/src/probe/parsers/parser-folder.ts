@@ -50,10 +50,7 @@ export function createParserFolder(root: string, name: string): ParserFolder {
     },
     take: (into) => takeOver(drawn, into),
     clear: () => {
-      for (const file of given.splice(0))
-        quietly(() => {
-          unlinkSync(file);
-        });
+      for (const file of given.splice(0)) quietly(() => unlinkSync(file));
       quietly(() => {
         for (const left of readdirSync(writable)) rmSync(path.join(writable, left), { recursive: true, force: true });
       });

@@ -71,13 +71,7 @@ export function startParser(
   lines.await(1);
   const ready = lines.next();
   const ended = new Promise<void>((resolve) => {
-    child
-      .once('close', () => {
-        resolve();
-      })
-      .once('error', () => {
-        resolve();
-      });
+    child.once('close', () => resolve()).once('error', () => resolve());
   }).then(() => Promise.all([folder.remove(), code?.end(false)]));
   detachChild(child);
   let [jobs, usedMs] = [0, 0];

@@ -95,9 +95,7 @@ export function newParserWorkers({
     },
     start,
     take,
-    warm: () => {
-      rested.warm();
-    },
+    warm: () => rested.warm(),
     giveBack: (parser) => {
       const isWorn = parser.isOver || parser.jobs >= JOBS_MAX || parser.usedMs >= PROCESSOR_LIFE_MS;
       const isKept = !isWorn && starter.isYounger(parser, LIFE_MS) && !stopping.signal.aborted;

@@ -93,16 +93,12 @@ export function newProbePool(options: ProbePoolOptions): ProbePool {
     (path, into, order) =>
       run({ work, path, into, pixelsMax, timeoutMs: ms }, order);
   return {
-    assertReady: () => {
-      workers.assertReady();
-    },
+    assertReady: () => workers.assertReady(),
     probe: (path, order) => run({ work: 'probe', path, into: '', pixelsMax, timeoutMs }, order),
     redraw: draw('redraw', DRAW_TIMES * timeoutMs),
     thumbnail: draw('thumbnail', timeoutMs),
     pictureThumbnail: draw('picture_thumbnail', timeoutMs),
-    warm: () => {
-      workers.warm();
-    },
+    warm: () => workers.warm(),
     stop: async () => {
       queue.stop();
       await workers.stop();

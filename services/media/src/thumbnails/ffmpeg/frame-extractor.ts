@@ -130,9 +130,7 @@ async function runFfmpeg(
   const said = collectFirstWords(child);
   const ended = waitForEnd(child);
   const over = new AbortController();
-  void ended.then(() => {
-    over.abort();
-  });
+  void ended.then(() => over.abort());
   const usage = (): ReturnType<typeof readProcessUsage> =>
     child.pid === undefined ? undefined : readProcessUsage(child.pid);
   await boundsReached(usage, {
@@ -157,11 +155,7 @@ function collectFirstWords(child: ChildProcess): () => string {
 function waitForEnd(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child
-      .once('close', (code, signal) => {
-        resolve(signal === null ? `exit ${String(code)}` : signal);
-      })
-      .once('error', (error) => {
-        resolve(error.message);
-      });
+      .once('close', (code, signal) => resolve(signal === null ? `exit ${String(code)}` : signal))
+      .once('error', (error) => resolve(error.message));
   });
 }

@@ -51,9 +51,7 @@ export function newBodyBounds(
       try {
         const { name } = findCaller();
         let taken = 0;
-        release = () => {
-          add(name, -taken);
-        };
+        release = () => add(name, -taken);
         for await (const chunk of read() as AsyncIterable<Buffer>) {
           const more = isOver ? 0 : Math.min(chunk.byteLength, MESSAGE_BYTES_MAX - taken);
           take(name, more);

@@ -104,9 +104,7 @@ export function connectHandler({
     boundBody(request, response, () => identifyCaller(serving, toPeer(request, hasTls)));
     mounted ??= mountConnect(mounts, hasTls);
     mounted.then(
-      (serve) => {
-        serve(request, response);
-      },
+      (serve) => serve(request, response),
       (error: unknown) => {
         log.error({ err: error }, 'Connect cannot be served');
         response.destroy();
@@ -114,15 +112,12 @@ export function connectHandler({
     );
   };
   return {
-    handle: (request, response) => {
+    handle: (request, response) =>
       inRequest(readRequestId(request.headers['x-request-id']), () => {
         if (routes.some((route) => route(request, response))) logRequest(log, request, response);
         else rpc(request, response);
-      });
-    },
-    close: () => {
-      streams.stop();
-    },
+      }),
+    close: () => streams.stop(),
     settled: (over) => calls.settled(over),
   };
 }
@@ -236,9 +231,7 @@ function toIncomingCall(context: HandlerContext): IncomingCall {
     requestId: readRequestId(context.requestHeader.get('x-request-id') ?? undefined),
     carrier: context.requestHeader.get(TRACE_HEADER) ?? undefined,
     bounds: readBounds(context),
-    setHeader: (name, value) => {
-      context.responseHeader.set(name, value);
-    },
+    setHeader: (name, value) => context.responseHeader.set(name, value),
   };
 }
 

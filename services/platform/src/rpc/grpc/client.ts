@@ -77,12 +77,12 @@ export function connectGrpc(
         ]),
       ) as Client<S>,
     ready: (timeoutMs) =>
-      new Promise((resolve, reject) => {
+      new Promise((resolve, reject) =>
         grpc.waitForReady(Date.now() + timeoutMs, (error) => {
           if (error === undefined) resolve();
           else reject(error);
-        });
-      }),
+        }),
+      ),
     close: () => {
       clearInterval(untilFirst);
       grpc.close();
@@ -275,9 +275,7 @@ interface Cancellable {
 
 /** Cancels the call when the signal is aborted. Returns a function that removes the listener. */
 function cancelOn(signal: AbortSignal | undefined, call: Cancellable): () => void {
-  const cancel = (): void => {
-    call.cancel();
-  };
+  const cancel = (): void => call.cancel();
   if (signal?.aborted === true) cancel();
   else signal?.addEventListener('abort', cancel, { once: true });
   return () => {

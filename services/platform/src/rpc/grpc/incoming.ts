@@ -69,9 +69,7 @@ function readPeerNames(call: CallHead): readonly string[] {
 
 function readBounds(call: ServerCall): CallBounds {
   const gone = new AbortController();
-  const leave = (): void => {
-    gone.abort(CALLER_LEFT);
-  };
+  const leave = (): void => gone.abort(CALLER_LEFT);
   if (call.cancelled) leave();
   else call.on('cancelled', leave);
   return { deadline: Number(call.getDeadline()), gone: gone.signal };

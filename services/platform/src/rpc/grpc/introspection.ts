@@ -38,9 +38,7 @@ export function addReflection(server: Server, bindings: readonly Binding[]): voi
       responseSerialize: (message) => reflection().responseSerialize(message),
       responseDeserialize: (bytes) => reflection().responseDeserialize(bytes),
     };
-    const handle = (call: never): void => {
-      (reflection().handle as (call: never) => void)(call);
-    };
+    const handle = (call: never): void => (reflection().handle as (call: never) => void)(call);
     server.addService({ [METHOD]: definition }, { [METHOD]: handle as UntypedHandleCall });
   }
 }

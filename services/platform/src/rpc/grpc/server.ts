@@ -154,13 +154,9 @@ function refuseStrangers(bindings: readonly Binding[], serving: CallerDeps): Ser
       identifyCaller(serving, readCallPeer(given as unknown as Parameters<typeof readCallPeer>[0]));
       return call;
     } catch (refusal) {
-      const refuse = (): void => {
-        call.sendStatus(toFailure(refusal));
-      };
+      const refuse = (): void => call.sendStatus(toFailure(refusal));
       return new ServerInterceptingCall(call, {
-        start: (next) => {
-          next({ onReceiveMetadata: refuse });
-        },
+        start: (next) => next({ onReceiveMetadata: refuse }),
       });
     }
   };
@@ -169,12 +165,12 @@ function refuseStrangers(bindings: readonly Binding[], serving: CallerDeps): Ser
 /** Listens, and returns the port. */
 function bindPort(server: Server, listen: HostPort, tls: ServerTls | undefined): Promise<number> {
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve, reject) =>
     server.bindAsync(`${host}:${listen.port}`, serverCredentials(tls), (error, bound) => {
       if (error === null) resolve(bound);
       else reject(error);
-    });
-  });
+    }),
+  );
 }
 
 function newHandlers(binding: Binding, serving: ServingDeps): UntypedServiceImplementation {
@@ -195,15 +191,11 @@ type NewHandler = (served: ServedMethod, refuse: Refuse) => UntypedHandleCall;
 const HANDLERS: Readonly<Record<DescMethod['methodKind'], NewHandler>> = {
   unary: (served, refuse) => (call: ServerUnaryCall<object, unknown>, done: sendUnaryData<unknown>) => {
     const told = toIncomingCall(call);
-    inRequest(told.requestId, () => {
-      answer(served.unary(told, call.request), done, refuse);
-    });
+    inRequest(told.requestId, () => answer(served.unary(told, call.request), done, refuse));
   },
   client_streaming: (served, refuse) => (call: ServerReadableStream<object, unknown>, done: sendUnaryData<unknown>) => {
     const told = toIncomingCall(call);
-    inRequest(told.requestId, () => {
-      answer(served.clientStream(told, wholeRequests(call)), done, refuse);
-    });
+    inRequest(told.requestId, () => answer(served.clientStream(told, wholeRequests(call)), done, refuse));
   },
   server_streaming: (served, refuse) => (call: ServerWritableStream<object, unknown>) => {
     const told = toIncomingCall(call);
@@ -220,12 +212,8 @@ const HANDLERS: Readonly<Record<DescMethod['methodKind'], NewHandler>> = {
 
 function answer(work: Promise<unknown>, done: sendUnaryData<unknown>, refuse: Refuse): void {
   work.then(
-    (message) => {
-      done(null, message);
-    },
-    (thrown: unknown) => {
-      done(refuse(thrown));
-    },
+    (message) => done(null, message),
+    (thrown: unknown) => done(refuse(thrown)),
   );
 }
 
@@ -266,9 +254,7 @@ function toFailure(thrown: unknown): Failure {
 /** Asks every client to connect elsewhere, and waits for the running calls. Calls that last too long are cut off. */
 async function shutDown(server: Server, over: AbortSignal): Promise<void> {
   const ended = new Promise<void>((resolve) => {
-    server.tryShutdown(() => {
-      resolve();
-    });
+    server.tryShutdown(() => resolve());
   });
   await Promise.race([ended, waitForAbort(over)]);
   if (over.aborted) server.forceShutdown();

@@ -119,9 +119,7 @@ async function pollReadiness(
     isPolling = false;
     if (!isOver) publish(ready && !stopping.aborted);
   };
-  const onStopping = (): void => {
-    publish(false);
-  };
+  const onStopping = (): void => publish(false);
   stopping.addEventListener('abort', onStopping, { once: true });
   await poll();
   const timer = setInterval(() => void poll(), POLL_EVERY_MS);

@@ -62,9 +62,7 @@ export function beginUnaryCall(
   call.sendMessageWithContext({}, request);
   call.halfClose();
   return {
-    cancel: () => {
-      call.cancelWithStatus(status.CANCELLED, 'cancelled by the caller');
-    },
+    cancel: () => call.cancelWithStatus(status.CANCELLED, 'cancelled by the caller'),
   };
 }
 

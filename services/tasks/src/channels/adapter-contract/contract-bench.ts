@@ -108,12 +108,11 @@ function newBench({ subject }: Contract, upstream: ScriptedUpstream, opened: Cha
       end();
       return outcome;
     },
-    assertMade: (requests) => {
+    assertMade: (requests) =>
       assertSame(
         upstream.requests.map(({ method, path: asked, body }) => ({ method, path: asked, body })),
         requests.map((request) => ({ ...request, path: PREFIX + request.path })),
-      );
-    },
+      ),
     assertCredential: () => {
       for (const { headers } of upstream.requests)
         assert.equal(headers[header.toLowerCase()], scheme === undefined ? API_KEY : `${scheme} ${API_KEY}`);
@@ -127,9 +126,7 @@ function newDeadlineClock(): { readonly clock: Clock; readonly end: () => void }
   const { promise, resolve } = Promise.withResolvers<undefined>();
   return {
     clock: { now: () => Date.UTC(2026, 0, 1), sleep: () => promise },
-    end: () => {
-      resolve(undefined);
-    },
+    end: () => resolve(undefined),
   };
 }
 

@@ -125,9 +125,9 @@ export function listPollManyCases(contract: Contract): readonly ContractCase[] {
         assertHolds((await open().pollMany([polledId], newSignal())).get(polledId), NOTHING);
       },
     ),
-    pureCase('a poll of several works is declared with its bound', () => {
-      assert.ok((subject.adapter.pollManyMax ?? 0) > 1, 'pollManyMax is above 1');
-    }),
+    pureCase('a poll of several works is declared with its bound', () =>
+      assert.ok((subject.adapter.pollManyMax ?? 0) > 1, 'pollManyMax is above 1'),
+    ),
   ];
 }
 

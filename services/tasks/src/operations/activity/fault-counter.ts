@@ -62,9 +62,7 @@ export function newFaultCounter({ clock, newId, store, processId, isModel }: Fau
   };
   return {
     count: {
-      refusedBy: (cause, { model, accountId }) => {
-        countFault(model, accountId, cause);
-      },
+      refusedBy: (cause, { model, accountId }) => countFault(model, accountId, cause),
       attempt: (channel, outcome, { error = '', taskId }) => {
         if (FAILED_ATTEMPTS.has(outcome)) note(channel, 'attempt', taskId, error);
       },

@@ -126,18 +126,10 @@ function buildCounts(
       counts.lastError = { text: error.slice(0, ERROR_SHOWN_MAX), at: clock.now() };
   };
   return {
-    created: () => {
-      add('created');
-    },
-    refused: () => {
-      add('refused');
-    },
-    refusedBy: (cause) => {
-      add(REFUSED_BY[cause]);
-    },
-    settled: (tasks) => {
-      add('settled', tasks);
-    },
+    created: () => add('created'),
+    refused: () => add('refused'),
+    refusedBy: (cause) => add(REFUSED_BY[cause]),
+    settled: (tasks) => add('settled', tasks),
     attempt: (channel, outcome, { ms, error }) => {
       const counts = ofChannel(channel);
       if (counts === undefined || !ATTEMPT_COUNTS.has(outcome)) return;

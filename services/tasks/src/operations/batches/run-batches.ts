@@ -84,9 +84,9 @@ async function runLeased(deps: BatchPass, batch: Batch, lease: BatchLease): Prom
   } catch (error) {
     log.warn({ batchId: batch.id, err: error }, 'a pass over a batch failed; it is tried again');
   }
-  await batches.returnBatch(lease, clock.now() + pauseMs).catch((error: unknown) => {
-    log.warn({ batchId: batch.id, err: error }, 'a batch waits for its lease to end');
-  });
+  await batches
+    .returnBatch(lease, clock.now() + pauseMs)
+    .catch((error: unknown) => log.warn({ batchId: batch.id, err: error }, 'a batch waits for its lease to end'));
 }
 
 /** Returns the milliseconds until the next pass over the batch. */
@@ -146,10 +146,8 @@ async function closeLines(deps: RunBatchDeps, lease: BatchLease, stop: BatchStop
 async function cancelTasks({ batches, tasks, log }: RunBatchDeps, batch: Batch): Promise<number> {
   const taskIds = await batches.listQueuedTasks(batch.id, CANCELS_MAX);
   for (const taskId of taskIds)
-    await cancelTask(tasks, batch.accountId, taskId, AbortSignal.timeout(CREATES_DEADLINE_MS)).catch(
-      (error: unknown) => {
-        log.debug({ batchId: batch.id, taskId, err: error }, 'a task of a cancelled batch goes on');
-      },
+    await cancelTask(tasks, batch.accountId, taskId, AbortSignal.timeout(CREATES_DEADLINE_MS)).catch((error: unknown) =>
+      log.debug({ batchId: batch.id, taskId, err: error }, 'a task of a cancelled batch goes on'),
     );
   return taskIds.length === 0 ? LOOK_MS : CANCEL_MS;
 }

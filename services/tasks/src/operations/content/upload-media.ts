@@ -137,9 +137,7 @@ async function* checkPieces(
 /** The next piece, or a refusal when the time is over or no reader is left. */
 async function awaitPiece<T>(clock: Clock, ms: number, next: Promise<T>, ended: AbortSignal): Promise<T> {
   const waiting = new AbortController();
-  const stop = (): void => {
-    waiting.abort();
-  };
+  const stop = (): void => waiting.abort();
   ended.addEventListener('abort', stop, { once: true });
   const late = clock.sleep(ms, waiting.signal).then(() => {
     throw tooSlow();

@@ -120,7 +120,7 @@ export async function renewPauses({ operators, paused, clock, log, announcePause
 /** The change is written, so a read that fails does not undo it: the next pass reads it. */
 async function announceAndRead({ paused, log, announcePause }: OperatorDeps, channel: string): Promise<void> {
   announcePause(channel);
-  await paused.read().catch((error: unknown) => {
-    log.warn({ channel, err: error }, 'the pauses of channels could not be read');
-  });
+  await paused
+    .read()
+    .catch((error: unknown) => log.warn({ channel, err: error }, 'the pauses of channels could not be read'));
 }

@@ -22,9 +22,11 @@ export interface SharedWaits extends AskedWaits {
 /** This process obeys a wait at once, others as soon as they receive or read it. */
 export function newSharedWaits({ operators, announce, clock, log }: SharedWaitsDeps): SharedWaits {
   const keep = (wait: AskedWait): void => {
-    operators.noteWait(wait).catch((error: unknown) => {
-      log.warn({ channel: wait.peer, err: error }, 'the wait that an upstream asks for could not be written');
-    });
+    operators
+      .noteWait(wait)
+      .catch((error: unknown) =>
+        log.warn({ channel: wait.peer, err: error }, 'the wait that an upstream asks for could not be written'),
+      );
   };
   const waits = newAskedWaits(clock, (wait) => {
     const { peer: channel, kind, until } = wait;

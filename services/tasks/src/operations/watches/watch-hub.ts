@@ -73,13 +73,9 @@ export function newWatchHub(deps: HubDeps): WatchHub {
       wake();
       return feed;
     },
-    closeTask: (taskId, feed) => {
-      tasks.close(taskId, feed);
-    },
+    closeTask: (taskId, feed) => tasks.close(taskId, feed),
     openAccount: (filter) => openAccount(state, filter),
-    closeAccount: (feed) => {
-      accounts.close(feed);
-    },
+    closeAccount: (feed) => accounts.close(feed),
     hint: ({ taskId, accountId }) => {
       if (hints.size >= HINTS_MAX || !(tasks.has(taskId) || accounts.has(accountId))) return;
       hints.add(taskId);

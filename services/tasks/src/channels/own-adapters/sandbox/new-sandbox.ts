@@ -123,17 +123,11 @@ function startThread(
     isReady ||= said.kind === 'ready';
     receive(said);
   });
-  worker.on('error', () => {
-    fail(new Error('broke its engine, and was stopped'));
-  });
-  worker.on('exit', () => {
-    fail(new Error('ended its thread'));
-  });
+  worker.on('error', () => fail(new Error('broke its engine, and was stopped')));
+  worker.on('exit', () => fail(new Error('ended its thread')));
   return {
     isReady: () => isReady,
-    ask: ({ id, text }) => {
-      worker.postMessage({ id, text });
-    },
+    ask: ({ id, text }) => worker.postMessage({ id, text }),
     countSilence: (ms, { text }) => {
       silentMs += ms;
       const most = isReady ? SILENT_MS_MAX + allowMoreMs(text.length) : START_MS_MAX;
