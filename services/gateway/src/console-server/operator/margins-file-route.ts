@@ -34,7 +34,7 @@ interface Parts {
 
 /**
  * `GET /money/margins.csv`: the margins of a period as a file, with a line for each group and each part of the period in
- * which the group has work. Query: `from`, `to` (dates), `split`, `key` (one group).
+ * which the group has work. A browser saves a file by its address, so no RPC replaces the route. Query: `from`, `to` (dates), `split`, `key` (one group).
  */
 export function marginsFileRoute({ clock, clients }: Parts): OperatorRouteEntry {
   return operatorRoute({

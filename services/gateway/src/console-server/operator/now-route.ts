@@ -28,7 +28,10 @@ interface HeardFrom {
   at: number | undefined;
 }
 
-/** The route that reports whether the service works now. It answers while other services are away. */
+/**
+ * The route that reports whether the service works now. It answers while other services are away, and its lights are
+ * rules over the answers of all of them, so no RPC of one service replaces it.
+ */
 export function nowRoute(parts: NowParts): OperatorRouteEntry {
   const heard: HeardFrom = { at: undefined };
   return operatorRoute({

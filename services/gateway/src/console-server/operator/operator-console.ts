@@ -153,7 +153,7 @@ function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   ];
 }
 
-/** The route for the configuration with which the process of this gateway runs. */
+/** The route for the configuration with which the process of this gateway runs. No service knows it. */
 function configurationRoute(read: ReadConfiguration): OperatorRouteEntry {
   return operatorRoute({
     method: 'GET',

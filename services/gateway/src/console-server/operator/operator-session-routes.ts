@@ -28,7 +28,7 @@ export interface OperatorSessionParts {
   readonly readStatus: ReadOperatorStatus;
 }
 
-/** Signs an operator in and out, and says who is signed in. */
+/** Signs an operator in and out, and says who is signed in. The session is a cookie of this door. */
 export function operatorSessionRoutes(
   { clock, log, budget, door, tasks, readStatus }: OperatorSessionParts,
   sessions: OperatorSessions,

@@ -36,7 +36,10 @@ export interface SearchParts {
   readonly relay: RelayChannels;
 }
 
-/** `GET /search`: what has this id, or these words in its prompt. Each place is asked at once, each with a bound. */
+/**
+ * `GET /search`: what has this id, or these words in its prompt. Each place is asked at once, each with a bound. The relay
+ * channels of this gateway are one of the places, and a page that asked each would send six calls for each search.
+ */
 export function searchRoute(parts: SearchParts): OperatorRouteEntry {
   return operatorRoute({
     method: 'GET',

@@ -46,7 +46,10 @@ export interface TaskParts {
   readonly webhooks: Webhooks;
 }
 
-/** `GET /tasks/{task_id}`: everything of a task, with its private facts. */
+/**
+ * `GET /tasks/{task_id}`: everything of a task, with its private facts. It joins three services, and shows the answer that
+ * the client of the task gets, which only the encoder of a dialect here can tell.
+ */
 export function operatorTaskRoute(parts: TaskParts): OperatorRouteEntry {
   return operatorRoute({
     method: 'GET',

@@ -20,7 +20,10 @@ export function readBoundary(contentType: string): string | undefined {
   return quoted ?? plain;
 }
 
-/** Finds the parts of a multipart body. Returns undefined if the body is malformed. */
+/**
+ * Finds the parts of a multipart body. Returns undefined if the body is malformed. A relayed form goes on byte for byte,
+ * so the positions of its parts are needed; the library that reads the forms of creates gives values without them.
+ */
 export function parseFormParts(bytes: Buffer, boundary: string): readonly FormPart[] | undefined {
   const delimiter = Buffer.from(`${LINE_BREAK}--${boundary}`);
   const parts: FormPart[] = [];
