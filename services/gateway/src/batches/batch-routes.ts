@@ -15,7 +15,8 @@ import { readExchangeBody } from '../http/bodies/read-body.ts';
 import type { ClientFiles } from '../clients/client-files.ts';
 import type { AccountBooks } from '../clients/money-client.ts';
 import type { BodyBounds } from '../http/bodies/read-body.ts';
-import { readIdempotencyKey, readLabel } from '../http/headers.ts';
+import { ANNOTATION_HEADERS, fillAnnotations } from '../domain/annotations.ts';
+import { readAnnotations, readIdempotencyKey } from '../http/headers.ts';
 import { requirePrincipal } from '../http/http-exchange.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import {
@@ -67,7 +68,7 @@ function createRoute(parts: BatchRouteParts): RouteEntry {
       summary: 'Create a batch',
       description:
         'Each line of the file becomes a create of the class `batch` or a later call, with a hold of its own.',
-      headers: ['Idempotency-Key', 'Reelgate-Label'],
+      headers: ['Idempotency-Key', ...ANNOTATION_HEADERS],
       json: BATCH_BODY,
       answerHeaders: ['idempotent-replayed'],
       refuses: [404, 409, 422],
@@ -78,7 +79,7 @@ function createRoute(parts: BatchRouteParts): RouteEntry {
 async function createBatch(parts: BatchRouteParts, exchange: Exchange): Promise<BatchAnswer> {
   const { accountId, tokenId } = requirePrincipal(exchange);
   const key = readIdempotencyKey(exchange.req.headers['idempotency-key']);
-  const label = readLabel(exchange.req.headers['reelgate-label']);
+  const annotations = fillAnnotations(readAnnotations(exchange.req.headers));
   const read = await readExchangeBody(exchange, parts, false);
   const body = decodeBatch('json' in read ? read.json : undefined);
   const { requestId, span } = exchange.state;
@@ -93,7 +94,7 @@ async function createBatch(parts: BatchRouteParts, exchange: Exchange): Promise<
       inputFileId: body.input_file_id,
       metadata: body.metadata ?? {},
       outputExpiresAfterSeconds: BigInt(body.output_expires_after?.seconds ?? 0),
-      label: label ?? '',
+      ...annotations,
       idempotencyKey: key ?? '',
       requestFingerprint:
         key === undefined ? '' : await computeFingerprint({ method: 'POST', path: BATCHES, body: read }),

@@ -10,7 +10,7 @@ import { bodyValidator, invalid } from '../dialects/wire/body-validator.ts';
 import { dropUndefined } from '../dialects/wire/task-fields.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { parseNanos } from '../domain/decimal.ts';
-import { LABEL, LABEL_MAX, LABEL_RULE } from '../domain/label.ts';
+import { LABEL, LABEL_MAX, LABEL_RULE } from '../domain/annotations.ts';
 
 const COUNT_MAX = 2 ** 31 - 1;
 const NAME_MAX = 256;

@@ -2,6 +2,7 @@ import type { Message } from '@bufbuild/protobuf';
 import type { Order, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Task, TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
+import type { AnnotationName } from '../domain/annotations.ts';
 import type { Charge } from '../domain/charge.ts';
 import type { Models } from '../domain/model-defaults.ts';
 import type { Answer, Schema } from '../domain/schema.ts';
@@ -45,7 +46,14 @@ export interface FieldNames {
 
 /** The members that stand outside a body: the caller, the order itself, and the values of headers. */
 type NotBeside =
-  keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint' | 'label' | 'queue';
+  | keyof Message
+  | 'accountId'
+  | 'tokenId'
+  | 'order'
+  | 'idempotencyKey'
+  | 'requestFingerprint'
+  | AnnotationName
+  | 'queue';
 
 /** The members that a client can give beside its order in a body. No upstream gets them. */
 export type BesideOrder = Omit<CreateTaskRequest, NotBeside>;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { refusalOf } from '../../testing/order-summary.ts';
 import type { WaitPreference } from '../clients/tasks-client.ts';
-import { formatAppliedWait, readLabel, readPreferredWait, readWaitPreference } from './headers.ts';
+import { formatAppliedWait, readAnnotations, readPreferredWait, readWaitPreference } from './headers.ts';
 
 const NOT_BEFORE = Date.UTC(2026, 10, 27, 3);
 
@@ -77,7 +77,7 @@ test.each<readonly [WaitPreference, string]>([
 });
 
 test.each([undefined, 'spring', 'a', 'Team-7/spring_2026.v2:eu', 'x'.repeat(64)])('a label: %j', (label) => {
-  expect(readLabel(label)).toBe(label);
+  expect(readAnnotations(label === undefined ? {} : { 'reelgate-label': label }).label).toBe(label);
 });
 
 test.each<[string | string[]]>([
@@ -92,7 +92,7 @@ test.each<[string | string[]]>([
   ['50%'],
   ['x'.repeat(65)],
 ])('a label that is refused by its name, with what would be right: %j', (label) => {
-  expect(refusalOf(() => readLabel(label))).toMatchObject({
+  expect(refusalOf(() => readAnnotations({ 'reelgate-label': label }))).toMatchObject({
     reason: 'invalid_request',
     field: 'Reelgate-Label',
     message: expect.stringMatching(/^must be 1 to 64 letters.*, such as spring-campaign$/),

@@ -1,9 +1,10 @@
 import { readRequestId } from '@reelgate/platform/request-context';
 import type { NewId } from '@reelgate/platform/ids';
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { WAIT_CLASSES, WAIT_MODES } from '../clients/task-words.ts';
 import type { WaitPreference } from '../clients/tasks-client.ts';
-import { LABEL, LABEL_RULE } from '../domain/label.ts';
+import { ANNOTATIONS, collectAnnotations } from '../domain/annotations.ts';
+import type { Annotations } from '../domain/annotations.ts';
 import { parseTimestamp } from '../domain/timestamp.ts';
 import { refuse } from '../refusals.ts';
 
@@ -19,13 +20,14 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   });
 }
 
-/**
- * Reads the client's word for its own accounts; undefined if the label of the token counts. Refuses an invalid word.
- */
-export function readLabel(header: string | string[] | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  if (typeof header === 'string' && LABEL.test(header)) return header;
-  throw refuse('invalid_request', { field: 'Reelgate-Label', message: LABEL_RULE });
+/** Reads the client's texts about its own work. Refuses an invalid one. */
+export function readAnnotations(headers: IncomingHttpHeaders): Annotations {
+  return collectAnnotations((name) => {
+    const { header, pattern, rule } = ANNOTATIONS[name];
+    const value = headers[header.toLowerCase()];
+    if (value === undefined || (typeof value === 'string' && pattern.test(value))) return value;
+    throw refuse('invalid_request', { field: header, message: rule });
+  });
 }
 
 /** A member of a list, up to the next comma that is not within quotes. */

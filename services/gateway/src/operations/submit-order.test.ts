@@ -45,7 +45,7 @@ function fixture() {
         requestId: 'req_1',
         idempotency,
         wait,
-        label: undefined,
+        annotations: {},
         onSubmit: () => {
           submitted = true;
         },

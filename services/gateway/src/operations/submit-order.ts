@@ -13,6 +13,8 @@ import type {
   TasksClient,
   WholeCreateRequest,
 } from '../clients/tasks-client.ts';
+import { fillAnnotations } from '../domain/annotations.ts';
+import type { AnnotationName, Annotations } from '../domain/annotations.ts';
 import type { BesideOrder, DecodedOrder, FieldNames, InlineMedia } from '../dialects/dialect.ts';
 import { readOwn } from '../domain/read-own.ts';
 import { isUncertain } from '../problems/error-table.ts';
@@ -37,8 +39,7 @@ export interface SubmitOrderDeps {
 export interface Submission {
   readonly principal: Principal;
   readonly decoded: DecodedOrder;
-  /** The client's word for its own accounts; undefined if the label of the token counts. */
-  readonly label: string | undefined;
+  readonly annotations: Annotations;
   readonly requestId: string;
   readonly span?: Span | undefined;
   /** The client's key for this create, with a digest of the request. */
@@ -109,7 +110,7 @@ async function sendOrder({ tasks }: SubmitOrderDeps, submission: Submission, ord
 }
 
 function toCreateRequest(
-  { principal, decoded, label, idempotency, wait }: Submission,
+  { principal, decoded, annotations, idempotency, wait }: Submission,
   order: Order,
 ): CreateTaskRequest {
   const { webhookUrl = '', maxAmountNanos, currency = '' } = decoded.beside;
@@ -118,7 +119,7 @@ function toCreateRequest(
     accountId: principal.accountId,
     tokenId: principal.tokenId,
     order,
-    label: label ?? '',
+    ...fillAnnotations(annotations),
     idempotencyKey: idempotency?.key ?? '',
     requestFingerprint: idempotency?.fingerprint ?? '',
     queue: wait && toWirePreference(wait),
@@ -128,21 +129,22 @@ function toCreateRequest(
   } satisfies WholeCreateRequest;
 }
 
-type OrderRequest = Omit<CreateTaskRequest, keyof Message | keyof BesideOrder | 'label'> &
-  Partial<BesideOrder> & { readonly label?: string };
+type OrderRequest = Omit<CreateTaskRequest, keyof Message | keyof BesideOrder | AnnotationName> &
+  Partial<BesideOrder> &
+  Annotations;
 
 /** Builds the request for an order. It has no models or limits: the tasks service reads them from the token. */
 function toOrderRequest(
-  { principal, decoded, label, idempotency, wait }: Omit<Submission, 'onSubmit'>,
+  { principal, decoded, annotations, idempotency, wait }: Omit<Submission, 'onSubmit'>,
   order: Order,
 ): OrderRequest {
   const { accountId, tokenId } = principal;
   return {
     ...decoded.beside,
+    ...annotations,
     accountId,
     tokenId,
     order,
-    ...(label === undefined ? {} : { label }),
     idempotencyKey: idempotency?.key ?? '',
     requestFingerprint: idempotency?.fingerprint ?? '',
     ...(wait && { queue: toWirePreference(wait) }),

@@ -1,7 +1,8 @@
 import { dialects } from '../dialects/index.ts';
 import type { QueryParameter } from '../dialects/dialect.ts';
 import type { Schema } from '../domain/schema.ts';
-import { LABEL, LABEL_MAX } from '../domain/label.ts';
+import { ANNOTATIONS } from '../domain/annotations.ts';
+import type { AnnotationHeader } from '../domain/annotations.ts';
 import type { RouteDoc, RouteEntry, Method } from '../http/routes/route.ts';
 import { collectErrors, referToErrors } from './error-responses.ts';
 import { shareComponents, headerComponents, buildHeaderRefs } from './share-components.ts';
@@ -18,14 +19,6 @@ export const API = {
     'Asynchronous video generation: create a task, poll it, fetch its result. ' +
     'Several dialects give access to the same tasks; a client uses one of them.',
 };
-
-/** A label, as every route takes it. */
-export const LABEL_SCHEMA = {
-  type: 'string',
-  minLength: 1,
-  maxLength: LABEL_MAX,
-  pattern: LABEL.source,
-} as const satisfies Schema;
 
 type HeaderName = NonNullable<RouteDoc['headers']>[number];
 
@@ -44,12 +37,7 @@ export const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>>
       'For 24 hours, the same key with the same body returns the first answer again.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   },
-  'Reelgate-Label': {
-    description:
-      'A word for your own accounts, such as a project: usage can be split by it. It changes nothing else, and no ' +
-      'generator gets it. A repeat with the same key keeps the first label. Without it the label of the token counts.',
-    schema: { ...LABEL_SCHEMA, examples: ['spring-campaign'] },
-  },
+  ...documentAnnotations(),
   Range: { description: 'Requests a range of the bytes.', schema: { type: 'string', examples: ['bytes=0-1023'] } },
   'Last-Event-ID': {
     description: 'The id of the last event that the client has. The stream goes on after it.',
@@ -60,6 +48,14 @@ export const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>>
     schema: { type: 'string', examples: ['2023-06-01'] },
   },
 };
+
+function documentAnnotations(): Readonly<Record<AnnotationHeader, Omit<QueryParameter, 'name'>>> {
+  const documented = Object.values(ANNOTATIONS).map(({ header, description, schema, example }) => [
+    header,
+    { description, schema: { ...schema, examples: [example] } },
+  ]);
+  return Object.fromEntries(documented) as Readonly<Record<AnnotationHeader, Omit<QueryParameter, 'name'>>>;
+}
 
 /** The schemas of path parameters, by name. */
 const PATH_SCHEMAS: Readonly<Record<string, Schema>> = {

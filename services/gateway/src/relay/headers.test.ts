@@ -39,6 +39,7 @@ describe('a header of a request', () => {
     'OpenAI-Project',
     'Idempotency-Key',
     'Reelgate-Label',
+    'Reelgate-Anything',
     'Via',
     'traceparent',
     'Tracestate',

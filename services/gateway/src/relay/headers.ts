@@ -59,8 +59,6 @@ const REMOVED = groupByLength([
   'x-goog-user-project',
   // the upstream would store it under the channel's credential, where the keys of two clients could collide
   'idempotency-key',
-  // a name of the client's own
-  'reelgate-label',
   // the client's own trace: the upstream could join it to calls of other accounts, and baggage can hold anything
   'traceparent',
   'tracestate',
@@ -76,8 +74,11 @@ const REMOVED = groupByLength([
   'x-amzn-trace-id',
   'x-cloud-trace-context',
 ]);
-/** The second prefix is used by browsers for facts about a page, and by handshakes. */
-const REMOVED_PREFIXES = ['x-forwarded-', 'sec-', 'access-control-'];
+/**
+ * The second prefix is used by browsers for facts about a page, and by handshakes. The last one begins what clients tell
+ * this service, such as their labels.
+ */
+const REMOVED_PREFIXES = ['x-forwarded-', 'sec-', 'access-control-', 'reelgate-'];
 
 /** Lists the headers of a request that go to an upstream. Names and values alternate. */
 export function listForwardedHeaders(rawHeaders: readonly string[], connection: string | undefined): readonly string[] {

@@ -31,7 +31,7 @@ export interface BatchOrigin {
   /** From then on no line begins. */
   readonly expiresAt: number;
   /** The label of the tasks and calls of its lines. Undefined for the label of its token. */
-  readonly label?: string | undefined;
+  readonly label: string | undefined;
 }
 
 export interface Batch extends BatchOrigin {

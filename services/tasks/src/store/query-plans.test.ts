@@ -475,7 +475,7 @@ test('every statement of a batch is found by an index, whatever phase the batch 
     {
       ...{ id: 'batch_1', accountId: 'acme', tokenId: 'token_1', requestId: undefined, endpoint: '/v1/videos' },
       ...{ inputFileId: 'file_1', metadata: {}, outputExpiresAfterMs: undefined, maxNanos: undefined },
-      ...{ createdAt: AT, expiresAt: AT + 1000 },
+      ...{ createdAt: AT, expiresAt: AT + 1000, label: undefined },
     },
     9,
   );

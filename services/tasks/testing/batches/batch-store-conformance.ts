@@ -30,6 +30,7 @@ function aBatch(id: string, changes: Partial<NewBatch> = {}): NewBatch {
     maxNanos: undefined,
     createdAt: AT,
     expiresAt: AT + DAY_MS,
+    label: undefined,
     ...changes,
   };
 }

@@ -150,6 +150,7 @@ function inBatches(world: World, options: BatchOptions): BatchWorld {
         inputFileId: 'file_1',
         metadata: {},
         outputExpiresAfterMs: undefined,
+        label: undefined,
         ...changes,
       }),
     read: async (lines = [aLine(1), aLine(2), aLine(3)]) => {

@@ -5,7 +5,7 @@ import { decodeCreate } from './decode.ts';
 import { createBody, createForm } from './documented-create.ts';
 import { encodeReadVideo, encodeVideo, videoSchema, encodeShownVideo } from './encode.ts';
 import { remixVideo } from './remix-video.ts';
-import { LABEL, LABEL_RULE } from '../../domain/label.ts';
+import { LABEL, LABEL_RULE } from '../../domain/annotations.ts';
 import { encodePage, pageSchema } from '../wire/list-page.ts';
 import { readWholeNumber, readEnumValue } from '../wire/query-values.ts';
 import { invalid } from '../wire/body-validator.ts';

@@ -1,6 +1,7 @@
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { QueryParameter, EnvelopeName } from '../../dialects/dialect.ts';
 import { markAnswer } from '../../domain/schema.ts';
+import type { AnnotationHeader } from '../../domain/annotations.ts';
 import type { AnswerSchema, Schema, TypeOf } from '../../domain/schema.ts';
 import type { ResponseHeader } from '../response-headers.ts';
 import { chooseEnvelope, fitStatuses } from '../../problems/envelopes.ts';
@@ -43,7 +44,7 @@ export interface OtherAnswer {
   readonly types?: readonly string[];
 }
 
-type RequestHeader = 'Prefer' | 'Idempotency-Key' | 'Reelgate-Label' | 'Range' | 'anthropic-version' | 'Last-Event-ID';
+type RequestHeader = AnnotationHeader | 'Prefer' | 'Idempotency-Key' | 'Range' | 'anthropic-version' | 'Last-Event-ID';
 
 /** The documentation of a route in OpenAPI. */
 export interface RouteDoc {

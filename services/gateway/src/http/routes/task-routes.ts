@@ -17,11 +17,12 @@ import type { WaitAccessParts } from '../admission/watch-access.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import { computeFingerprint } from '../bodies/fingerprint.ts';
+import { ANNOTATION_HEADERS } from '../../domain/annotations.ts';
 import type { Catalogue } from '../../domain/model-defaults.ts';
 import {
   formatAppliedWait,
   readIdempotencyKey,
-  readLabel,
+  readAnnotations,
   readPreferredWait,
   readWaitPreference,
   setPollHints,
@@ -57,7 +58,7 @@ export function taskRoutes(dialects: readonly Dialect[], parts: TaskRouteParts):
       handle: (exchange) => createTask(parts, route, exchange),
       doc: {
         ...describeTaskRoute(dialect, route),
-        headers: ['Idempotency-Key', 'Reelgate-Label', 'Prefer'],
+        headers: ['Idempotency-Key', ...ANNOTATION_HEADERS, 'Prefer'],
         answerHeaders: ['idempotent-replayed', 'preference-applied'],
         refuses: [404, 409, 422],
         ...(route.status === undefined ? {} : { status: route.status }),
@@ -88,12 +89,12 @@ export function taskRoutes(dialects: readonly Dialect[], parts: TaskRouteParts):
 /** Reads the body, decodes it, submits the order and encodes the task. */
 async function createTask(parts: TaskRouteParts, route: CreateRoute, exchange: Exchange): Promise<void> {
   const key = readIdempotencyKey(exchange.req.headers['idempotency-key']);
-  const label = readLabel(exchange.req.headers['reelgate-label']);
+  const annotations = readAnnotations(exchange.req.headers);
   const body = await readExchangeBody(exchange, parts, route.form !== undefined);
   const decoded = route.decode(body, { models: parts.catalogue().models, params: exchange.params });
   const { task, replayed, applied } = await submitOrder(parts, {
     decoded,
-    label,
+    annotations,
     principal: requirePrincipal(exchange),
     requestId: exchange.state.requestId,
     span: exchange.state.span,

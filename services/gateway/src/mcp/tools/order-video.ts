@@ -1,7 +1,7 @@
 import { computeFingerprint } from '../../http/bodies/fingerprint.ts';
 import { takeRate } from '../../http/admission/limit-rate.ts';
 import type { TypeOf } from '../../domain/schema.ts';
-import { LABEL_SCHEMA } from '../../pages/document.ts';
+import { collectAnnotations, mapAnnotations, removeAnnotations } from '../../domain/annotations.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { computePollDelayMs } from '../../http/headers.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
@@ -21,6 +21,9 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 /** The path in the fingerprint of a create, so that a key is not shared with a create by HTTP. */
 const FINGERPRINT_PATH = '/mcp/video_create';
 
+/** The arguments for the annotations of a create. */
+const annotationArguments = mapAnnotations(({ schema, forAgents }) => ({ ...schema, description: forAgents }));
+
 const createInput = buildObjectSchema(
   {
     ...videoArguments,
@@ -36,7 +39,7 @@ const createInput = buildObjectSchema(
       maxLength: 255,
       description: 'New for each video, the same on a retry; visible ASCII.',
     },
-    label: { ...LABEL_SCHEMA, description: 'A word for the accounts of the user, such as a project.' },
+    ...annotationArguments,
     confirmation: {
       type: 'string',
       maxLength: 400,
@@ -99,9 +102,10 @@ export function videoCreate(parts: ToolParts): McpTool {
  */
 async function createVideo(
   parts: ToolParts,
-  { idempotency_key: key, label, confirmation, ...order }: CreateArguments,
+  { idempotency_key: key, confirmation, ...given }: CreateArguments,
   call: ToolCall,
 ): Promise<Task | ToolQuestion> {
+  const order = removeAnnotations(given);
   await takeRate(parts, call.principal, 'creates');
   const fingerprint = await computeFingerprint({
     method: 'POST',
@@ -110,7 +114,7 @@ async function createVideo(
   });
   const submission = {
     decoded: await decodeVideoOrder(parts, order, call),
-    label,
+    annotations: collectAnnotations((name) => given[name]),
     principal: call.principal,
     requestId: call.requestId,
     span: call.span,

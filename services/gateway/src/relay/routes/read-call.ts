@@ -9,7 +9,7 @@ import { toReceiveOptions, readBodyType } from '../../http/bodies/read-body.ts';
 import type { BodyBounds } from '../../http/bodies/read-body.ts';
 import { checkCallBody, dropByteOrderMark, parseCallBody } from '../../http/bodies/parse-json.ts';
 import { readRawBody } from '../../http/bodies/receive-body.ts';
-import { readLabel } from '../../http/headers.ts';
+import { readAnnotations } from '../../http/headers.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import { refuse } from '../../refusals.ts';
@@ -30,7 +30,7 @@ export async function readCall(bounds: BodyBounds, exchange: Exchange, matched: 
   const type = readBodyType(req.headers, matched.endpoint.takesForms);
   const check = type === 'json' ? checkCallBody(req.headers) : undefined;
   const principal = requirePrincipal(exchange);
-  const label = readLabel(req.headers['reelgate-label']) ?? principal.label;
+  const label = readAnnotations(req.headers).label ?? principal.label;
   const body = await readRawBody(req, toReceiveOptions(exchange, bounds.budget, bounds.limits.bodyBytes), check);
   return parseCall({
     endpoint: matched.endpoint,

@@ -19,7 +19,7 @@ import { toAnswer, toProblem } from '../../http/answer-problem.ts';
 import { readTokens } from '../../http/admission/admit.ts';
 import type { Upgrades } from '../../http/http-server.ts';
 import { takeRate } from '../../http/admission/limit-rate.ts';
-import { readLabel, readOrCreateRequestId } from '../../http/headers.ts';
+import { readAnnotations, readOrCreateRequestId } from '../../http/headers.ts';
 import { requestCounter } from '../../http/request-counter.ts';
 import { endRequestSpan } from '../../http/request-span.ts';
 
@@ -107,7 +107,7 @@ async function admitAndServe(
       admission.principals.of(token, { ...call, freshMs: SESSION_FRESH_MS });
     await takeRate(admission, principal, 'calls');
     const handshake = readHandshake(request);
-    const label = readLabel(request.headers['reelgate-label']) ?? principal.label;
+    const label = readAnnotations(request.headers).label ?? principal.label;
     const end = await realtime.serve({ ...upgrade, handshake, principal, label, principalNow, gone: gone.signal });
     const who = { accountId: principal.accountId, tokenId: principal.tokenId, model: handshake.model };
     if ('by' in end) return { status: SWITCHED, ...who, endedBy: end.by, code: end.code };

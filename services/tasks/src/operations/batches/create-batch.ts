@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Batch } from '../../domain/batch.ts';
+import type { Batch, BatchOrigin } from '../../domain/batch.ts';
 import { KEY_LIFETIME_MS } from '../creates/idempotency.ts';
 import { keyInUse, keyReused } from '../task-refusals.ts';
 import type { BatchDeps } from './batch-deps.ts';
@@ -16,15 +16,8 @@ const RECORD_BYTES = 16 * 1024;
 /** The member of the metadata that bounds the cost of a batch. */
 const MAX_AMOUNT = 'max_amount';
 
-export interface BatchRequest {
-  readonly accountId: string;
-  readonly tokenId: string;
-  readonly requestId: string | undefined;
-  readonly endpoint: string;
-  readonly inputFileId: string;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly outputExpiresAfterMs: number | undefined;
-  readonly label?: string | undefined;
+/** A batch as a client orders it. */
+export interface BatchRequest extends Omit<BatchOrigin, 'id' | 'maxNanos' | 'createdAt' | 'expiresAt'> {
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
 }
 

@@ -416,6 +416,7 @@ describe('the create of a batch', () => {
     inputFileId: 'file_1',
     metadata: {},
     outputExpiresAfterMs: undefined,
+    label: undefined,
   };
 
   test('with a key is repeated for the same request alone', async () => {

@@ -9,6 +9,8 @@ import type { TokenRights } from '../../clients/tokens.ts';
 import type { BatchLease, BatchStop, LineWork, OpenLine, OrderWork, StartedLine } from '../../store/batch-store.ts';
 import type { TokenReader } from '../cached-tokens.ts';
 import { estimateOrder } from '../creates/check-create.ts';
+import type { EveryMember } from '../../domain/every-member.ts';
+import type { BesideOrder } from '../../domain/task.ts';
 import type { CreateRequest } from '../create-context.ts';
 import { createTask } from '../creates/create-task.ts';
 import { digestCall, digestOrder } from '../creates/idempotency.ts';
@@ -249,7 +251,12 @@ function toCreateRequest(
     tokenId: batch.tokenId,
     visibleModels: rights.models,
     order,
-    beside: { label: batch.label ?? rights.label, ...(batch.maxNanos === undefined ? {} : { maxAmountNanos: nanos }) },
+    beside: {
+      label: batch.label ?? rights.label,
+      maxAmountNanos: batch.maxNanos === undefined ? undefined : nanos,
+      currency: undefined,
+      webhookUrl: undefined,
+    } satisfies EveryMember<BesideOrder>,
     requestId: batch.requestId,
     idempotency: {
       key: nameLineKey(batch.id, number),
