@@ -44,7 +44,7 @@ async function importModules() {
     fetchFault: await load<typeof FetchFaultModule>('services/media/src/domain/fetch-fault.ts'),
     connectGateway: await load<typeof ConnectGatewayModule>('deploy/program/connect-gateway.ts'),
     identities: await load<typeof IdentitiesModule>('deploy/program/keys/identities.ts'),
-    inProcessMedia: await load<typeof InProcessMediaModule>('deploy/program/in-process-media.ts'),
+    inProcessMedia: await load<typeof InProcessMediaModule>('deploy/program/start-all.ts'),
     programConfig: await load<typeof ProgramConfigModule>('deploy/program/config/program-config.ts'),
   };
 }
