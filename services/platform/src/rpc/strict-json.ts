@@ -9,7 +9,7 @@ import type { JsonForm, JsonTree } from './json-values.ts';
 import { nearestName } from './nearest-name.ts';
 import { listAllowedNames } from './value-rules.ts';
 
-/** The messages whose JSON is not an object with their fields. A test refuses a contract with another one. */
+/** The messages of the contracts whose JSON is not an object with their fields. */
 const OWN_FORMS: Readonly<Record<string, JsonForm>> = {
   'google.protobuf.Timestamp': {
     wanted: 'a time such as "2026-01-31T12:00:00Z"',
@@ -41,7 +41,7 @@ export function readStrictJson(message: DescMessage, bytes: Uint8Array): string 
 /** Throws a Problem unless the text is JSON of the message. */
 export function assertJson(message: DescMessage, text: string): void {
   const tree = readTree(text);
-  if (tree.is !== 'object')
+  if (tree.is !== 'object' && !isWellKnown(message))
     throw new Problem({
       kind: 'invalid',
       reason: 'invalid_request',
@@ -77,6 +77,7 @@ function assertMessage(message: DescMessage, tree: JsonTree, path: string): void
     assertForm(own, tree, path);
     return;
   }
+  if (isWellKnown(message)) return;
   if (tree.is !== 'object') throw refusal(path, `must be an object; it is ${WORDS[tree.is]}`);
   const fields = indexFields(message);
   const written = new Map<DescField, string>();
@@ -155,6 +156,11 @@ function assertEnum(field: DescField, values: DescEnum, tree: JsonTree, path: st
 function enumNames(field: DescField, values: DescEnum): string {
   const rules = hasOption(field, fieldOption) ? getOption(field, fieldOption) : undefined;
   return listAllowedNames((field.fieldKind === 'list' ? rules?.items : rules)?.in ?? [], values);
+}
+
+/** Such a message has a JSON of its own, which the library reads. A test refuses a contract with another one. */
+function isWellKnown({ typeName }: DescMessage): boolean {
+  return typeName.startsWith('google.protobuf.');
 }
 
 function canRead(message: DescMessage, text: string): boolean {
