@@ -6,6 +6,8 @@ import type { Sql } from '@reelgate/platform/sql/sql';
 import type { OpenSql } from '@reelgate/platform/testing/describe-on-engines';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { expect, test } from '@jest/globals';
+import { toJsonString } from '@bufbuild/protobuf';
+import { JobCallSchema } from '@reelgate/proto/tasks/v1/job';
 import { jobStoreConformance } from '../../../testing/jobs/job-store-conformance.ts';
 import { sqlJobs } from './sql-jobs.ts';
 import { sqlTaskStore } from '../tasks/sql-task-store.ts';
@@ -87,5 +89,7 @@ async function insertMany(sql: Sql, count: number): Promise<void> {
      FROM numbers`,
     [],
   );
-  await sql.write(`INSERT INTO job_calls (job_id, call_json) SELECT id, $1 FROM jobs`, [JSON.stringify(aCall())]);
+  await sql.write(`INSERT INTO job_calls (job_id, call_json) SELECT id, $1 FROM jobs`, [
+    toJsonString(JobCallSchema, aCall()),
+  ]);
 }
