@@ -7,9 +7,12 @@ export interface LongTests {
 
 /** Sorted by path. A file inside a folder of the list has an entry of its own only for its reason. */
 export const LONG_TESTS: readonly LongTests[] = [
+  { path: 'deploy/cli/commands/adapter-commands.test.ts', reason: 'runs the contract suite through the command line' },
   { path: 'deploy/cli/commands/migrate-commands.test.ts', reason: 'migrates real databases through the command line' },
+  { path: 'deploy/local/sandbox/render/render-video.test.ts', reason: 'encodes and decodes whole videos' },
   { path: 'services/billing/src/operations/accounts/accounts.test.ts', reason: 'runs every case on both engines' },
   { path: 'services/billing/src/operations/calls/calls.test.ts', reason: 'runs every case on both engines' },
+  { path: 'services/billing/src/operations/interleaving.test.ts', reason: 'seeded orders of calls on both engines' },
   { path: 'services/billing/src/operations/tokens/managed-tokens.test.ts', reason: 'runs every case on both engines' },
   { path: 'services/gateway/src/json-bytes/json-bytes.fuzz.test.ts', reason: 'thousands of seeded documents' },
   { path: 'services/media/src/http/serve-s3.test.ts', reason: 'reads results from an S3 server' },
@@ -21,6 +24,7 @@ export const LONG_TESTS: readonly LongTests[] = [
   { path: 'services/media/src/probe/claims/check-claims.test.ts', reason: 'thousands of seeded files' },
   { path: 'services/media/src/probe/containers/movie-bombs.test.ts', reason: 'parses files made to exhaust a parser' },
   { path: 'services/media/src/probe/parsers/faulty-parsers.test.ts', reason: 'kills and hangs parser processes' },
+  { path: 'services/media/src/probe/pool/probe-pool.test.ts', reason: 'starts and stops parser processes' },
   { path: 'services/media/src/rpc/crash.test.ts', reason: 'kills the service at every step of a stage' },
   { path: 'services/media/src/rpc/ingest-result.test.ts', reason: 'fetches, checks and stores real videos' },
   { path: 'services/media/src/rpc/stage-media.test.ts', reason: 'fetches, checks and stores references of every kind' },
@@ -33,6 +37,7 @@ export const LONG_TESTS: readonly LongTests[] = [
   { path: 'services/tasks/src/channels/own-adapters/sandbox/escapes.test.ts', reason: 'stops adapters that never end' },
   { path: 'services/tasks/src/operations/batches/batches.crash.test.ts', reason: 'kills a batch at every step' },
   { path: 'services/tasks/src/operations/webhooks/record-attempts.test.ts', reason: 'runs every case on both engines' },
+  { path: 'services/tasks/src/store/drawn-sequences.test.ts', reason: 'seeded sequences on both engines' },
   { path: 'services/tasks/src/store/tasks/sql-permits.test.ts', reason: 'runs every case on both engines' },
   { path: 'services/tasks/src/store/tasks/sql-task-store.test.ts', reason: 'runs every case on both engines' },
   { path: 'services/tasks/src/store/webhooks/sql-webhooks.test.ts', reason: 'runs every case on both engines' },
