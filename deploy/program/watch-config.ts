@@ -152,7 +152,7 @@ type Section = Readonly<Record<string, unknown>>;
 
 /**
  * The keys of the settings that differ from those of the start and that only a start applies, as far as the process of
- * the named service reads them. Undefined: one program with all services.
+ * the named service reads them. The name is undefined in one program with all services.
  */
 export function pendingSettings(started: unknown, now: unknown, service: ServiceName | undefined): readonly string[] {
   return listChangedKeys(selectReadKeys(started, service), selectReadKeys(now, service), '');

@@ -131,7 +131,7 @@ async function encodeJob({ answer, failure }: Job, media: ByteReader): Promise<L
   return { statusCode: answer.statusCode, body: joinLines(encodeResult(answer.encoding, bytes)) };
 }
 
-/** A line of a file has no line breaks. Those of JSON stand between its words, never in a text. */
+/** A line of a file has no line breaks. JSON has line breaks between its words, and never in a text. */
 async function* joinLines(pieces: AsyncIterable<string | Buffer>): AsyncGenerator<string | Buffer> {
   for await (const piece of pieces)
     yield typeof piece === 'string' ? piece : Buffer.from(piece.toString('latin1').replace(/[\r\n]/g, ' '), 'latin1');

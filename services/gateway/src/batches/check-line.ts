@@ -143,7 +143,7 @@ const RETURN = 0x0d;
 interface FileLine {
   /** From 1. Empty lines count too. */
   readonly number: number;
-  /** Undefined: the line is longer than it may be. */
+  /** The line, undefined if it is longer than it may be. */
   readonly bytes: Buffer | undefined;
 }
 

@@ -158,7 +158,7 @@ export function made({ deliveryId, attempt }: DueWebhookDelivery, status: number
 }
 
 /** The event ids of leased deliveries, in order. */
-export function eventIdsOf(receivers: readonly LeasedWebhookReceiver[]): readonly string[] {
+export function listEventIds(receivers: readonly LeasedWebhookReceiver[]): readonly string[] {
   return receivers.flatMap(({ deliveries }) => deliveries.map(({ event }) => event!.id)).toSorted();
 }
 

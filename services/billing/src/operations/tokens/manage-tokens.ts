@@ -139,7 +139,7 @@ export async function changeTokenLimits(
   return token;
 }
 
-/** As the configuration names them. What the token does not have is left out. */
+/** The limits that the token has, by the names of the configuration. */
 function describeLimits({
   limit,
   limits,

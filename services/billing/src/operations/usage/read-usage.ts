@@ -165,7 +165,7 @@ export async function listChargedItems(
   });
 }
 
-/** Reads a place such as `1767225600000:task_1`. One before the period begins with the period. */
+/** Reads a place such as `1767225600000:task_1`. A place before the period counts as the beginning of the period. */
 function parsePlace(text: string, from: number): ItemPlace {
   const [, at = '', id = ''] = /^(\d{1,15}):(.+)$/s.exec(text) ?? [];
   if (id === '') throw badField('after', 'must be the continue_after of the page before');

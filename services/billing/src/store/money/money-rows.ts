@@ -44,7 +44,7 @@ export const PLACE_MARGINS = Object.values(MARGIN_COLUMNS)
 /** A rebuild can take requests from an hour, and leaves its costs. */
 const less = (all: string, costed: string): string => `CASE WHEN ${all} > ${costed} THEN ${all} - ${costed} ELSE 0 END`;
 
-/** The sums of hours of usage under the same names. What has no known cost follows from the rest. */
+/** The sums of hours of usage under the same names. The uncosted sums follow from the other sums. */
 export const ACCOUNT_MARGINS = [
   sumCount('requests', 'u.costed_requests'),
   sumMoney('charged_nanos', 'u.costed_charged_nanos'),

@@ -27,7 +27,7 @@ export interface RelayChannelsParts {
 
 /**
  * `GET /relay_channels` and `POST /relay_channels/{id}/test`: the channels that this gateway calls itself, which no
- * service knows. The answers are those of `ListChannels` and `TestChannel`, with the circuits and calls of this gateway.
+ * service knows. They answer as `ListChannels` and `TestChannel` do, with the circuits and calls of this gateway.
  */
 export function relayChannelsRoutes(parts: RelayChannelsParts): OperatorRouteEntry[] {
   return [

@@ -137,7 +137,7 @@ export function videoList(parts: ToolParts): McpTool {
   });
 }
 
-/** Cancels a video that waits. One that has ended is shown as it is. */
+/** Cancels a video that waits, and shows an ended video as it is. */
 export function videoCancel(parts: ToolParts): McpTool {
   return buildTool({
     name: 'video_cancel',

@@ -3,7 +3,7 @@ import { REST_MAX_MS } from '@reelgate/platform/lifecycle/worker';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import { describeOnEngines } from '../../../testing/store/describe-on-engines.ts';
-import { eventIdsOf, openDeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
+import { listEventIds, openDeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
 import type { DeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
 import { anOrder } from '../../../testing/orders.ts';
 import { completed } from '../../../testing/store/opened-store.ts';
@@ -96,7 +96,7 @@ describeOnEngines('a lease of receivers', (open) => {
         [unrecorded!.deliveryId, 1],
       ].toSorted(),
     );
-    expect(eventIdsOf([again!])).toEqual(['evt_1', 'evt_2']);
+    expect(listEventIds([again!])).toEqual(['evt_1', 'evt_2']);
   });
 
   test('that has ended records nothing', async () => {
@@ -126,7 +126,7 @@ describeOnEngines('a lease of receivers', (open) => {
 
       const [receiver] = await world.lease();
 
-      expect(eventIdsOf([receiver!])).toEqual(['evt_1']);
+      expect(listEventIds([receiver!])).toEqual(['evt_1']);
       expect(await world.answer([dead!], 204)).toEqual(['whe_1']);
       expect(await world.answer([receiver!], 204)).toEqual([]);
     });
@@ -141,7 +141,7 @@ describeOnEngines('a lease of receivers', (open) => {
       await endLeases({ ...world.deps, jobs: { endLeases: async () => 0 }, batches: { endLeases: async () => 0 } });
 
       const [receiver] = await world.lease();
-      expect(eventIdsOf([receiver!])).toEqual(['evt_1']);
+      expect(listEventIds([receiver!])).toEqual(['evt_1']);
       expect(await world.answer([dead!], 204)).toEqual(['whe_1']);
     });
   });
@@ -198,7 +198,7 @@ describeOnEngines('a lease of receivers', (open) => {
     const leased = await world.lease();
 
     expect(leased.map(({ receiverId }) => receiverId)).toEqual(['whe_other']);
-    expect(eventIdsOf(leased)).toEqual(['evt_2', 'evt_3']);
+    expect(listEventIds(leased)).toEqual(['evt_2', 'evt_3']);
   });
 
   test('takes at most 16 origins of one account, and leaves the workers to the others', async () => {

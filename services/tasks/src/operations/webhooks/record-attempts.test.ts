@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { describeOnEngines } from '../../../testing/store/describe-on-engines.ts';
-import { eventIdsOf, made, openDeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
+import { listEventIds, made, openDeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
 import type { DeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
 import { recordAttempts } from './record-attempts.ts';
 
@@ -88,7 +88,7 @@ describeOnEngines('recorded attempts', (open) => {
     await world.clock.advance(HOUR_MS - 1);
     expect(await world.lease()).toEqual([]);
     await world.clock.advance(1);
-    expect(eventIdsOf(await world.lease())).toEqual(['evt_1']);
+    expect(listEventIds(await world.lease())).toEqual(['evt_1']);
   });
 
   test('name failures in the log with the host of the receiver alone', async () => {
@@ -167,7 +167,7 @@ describeOnEngines('the URL of a request', (open) => {
     await world.answer([{ ...receiver!, deliveries: gone }], 410);
 
     expect(await deliveriesOf(world, 'default')).toMatchObject([{ state: 'failed' }, { state: 'pending' }]);
-    expect(eventIdsOf(await world.lease())).toEqual(['evt_2']);
+    expect(listEventIds(await world.lease())).toEqual(['evt_2']);
     expect(world.told).toEqual(['dispatched', 'given_up']);
   });
 });
@@ -181,7 +181,7 @@ describe('a record without attempts', () => {
 
       await world.answer(leased, 204, { attempts: [] });
 
-      expect(eventIdsOf(await world.lease())).toEqual(['evt_1']);
+      expect(listEventIds(await world.lease())).toEqual(['evt_1']);
     });
   });
 });

@@ -17,7 +17,7 @@ export interface ChannelRow {
   readonly hour?: ChannelHour | undefined;
 }
 
-/** The channels of both kinds. Those of synchronous calls are known without the tasks service. */
+/** The channels of both kinds. The gateway knows the channels of synchronous calls without the tasks service. */
 export interface ChannelViews {
   readonly ofTasks: View<readonly ChannelRow[]>;
   readonly ofRelay: View<readonly ChannelRow[]>;
