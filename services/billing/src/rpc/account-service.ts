@@ -74,8 +74,9 @@ function tokenMethods(deps: BillingDeps) {
       const made = await createToken(deps, fromWireTokenRequest(request, caller.name), signal);
       return { token: toWireToken(made.token), key: made.key.reveal() };
     },
-    listTokens: async ({ accountId, hint }) => {
-      const listed = await listTokens(deps, { accountId: accountId || undefined, hint: hint || undefined });
+    listTokens: async ({ accountId, id, hint }) => {
+      const question = { accountId: accountId || undefined, id: id || undefined, hint: hint || undefined };
+      const listed = await listTokens(deps, question);
       return { tokens: listed.map(toWireListedToken) };
     },
     revokeToken: async ({ id, revokerTokenId, actor, withMade }, { caller }) => {

@@ -863,6 +863,13 @@ export declare type ListTokensRequest = Message<"reelgate.billing.v1.ListTokensR
    * @generated from field: string hint = 2;
    */
   hint: string;
+
+  /**
+   * Only the one with this id; empty: all.
+   *
+   * @generated from field: string id = 3;
+   */
+  id: string;
 };
 
 /**
@@ -884,6 +891,13 @@ export declare type ListTokensRequestJson = {
    * @generated from field: string hint = 2;
    */
   hint?: string;
+
+  /**
+   * Only the one with this id; empty: all.
+   *
+   * @generated from field: string id = 3;
+   */
+  id?: string;
 };
 
 /**

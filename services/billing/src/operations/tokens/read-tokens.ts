@@ -2,6 +2,7 @@ import { runAndCount } from '../../billing-metrics.ts';
 import { tokenDisabled, unknownKey, unknownToken } from '../../billing-refusals.ts';
 import { findDisabledReason } from '../../domain/token.ts';
 import type { Principal, Token } from '../../domain/token.ts';
+import type { TokenStore } from '../../store/tokens/token-store.ts';
 import type { BillingDeps } from '../deps.ts';
 import { DAY_MS, floorToHour } from '../../domain/usage.ts';
 
@@ -48,6 +49,8 @@ export interface ListedToken {
 export interface TokenQuestion {
   /** Undefined for every account. */
   readonly accountId: string | undefined;
+  /** Undefined for any token. */
+  readonly id: string | undefined;
   /** The last characters of their keys, undefined for any key. */
   readonly hint: string | undefined;
 }
@@ -55,12 +58,22 @@ export interface TokenQuestion {
 /** The tokens of an account, or of every account, the oldest first. */
 export async function listTokens(
   { tokens, usage, clock }: BillingDeps,
-  { accountId, hint }: TokenQuestion,
+  question: TokenQuestion,
 ): Promise<readonly ListedToken[]> {
+  const { accountId } = question;
   const since = floorToHour(clock.now() - CHARGED_WITHIN_MS);
   const [listed, hours] = await Promise.all([
-    hint === undefined ? tokens.list(accountId, TOKENS_MAX) : tokens.listByHint(hint, accountId, HINTED_MAX),
+    readTokens(tokens, question),
     accountId === undefined ? new Map<string, number>() : usage.lastHours(accountId, since),
   ]);
   return listed.map((token) => ({ token, lastChargedAt: hours.get(token.id) }));
+}
+
+async function readTokens(tokens: TokenStore, { accountId, id, hint }: TokenQuestion): Promise<readonly Token[]> {
+  if (id !== undefined) {
+    const token = await tokens.find(id);
+    const isAsked = token !== undefined && [undefined, token.accountId].includes(accountId);
+    return isAsked && [undefined, token.hint].includes(hint) ? [token] : [];
+  }
+  return hint === undefined ? tokens.list(accountId, TOKENS_MAX) : tokens.listByHint(hint, accountId, HINTED_MAX);
 }

@@ -41,3 +41,19 @@ describeOnEngines('the hint of a token', (open) => {
     await expect(find(on, hint)).rejects.toMatchObject({ field: 'hint' });
   });
 });
+
+describeOnEngines('the id of a token', (open) => {
+  test('finds it and no other, also when it has ended, and not for another account or another end of a key', async () => {
+    const on = await open(aConfig());
+    const [{ id, key }] = [await make(on), await make(on)];
+    await on.accounts.revokeToken({ id });
+    const list = async (question: { readonly accountId?: string; readonly hint?: string }) =>
+      (await on.accounts.listTokens({ id, ...question })).tokens.map((token) => token.id);
+
+    expect(await list({})).toEqual([id]);
+    expect(await list({ accountId: 'demo', hint: key.slice(-4) })).toEqual([id]);
+    expect(await list({ accountId: 'rival' })).toEqual([]);
+    expect(await list({ hint: '????' })).toEqual([]);
+    expect((await on.accounts.listTokens({ id: 'token_unknown' })).tokens).toEqual([]);
+  });
+});

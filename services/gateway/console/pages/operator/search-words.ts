@@ -1,5 +1,3 @@
-import type { FoundKind, FoundWay } from '../../api/operator-search.ts';
-
 /** The texts of the page of a search. */
 export const searchWords = {
   search: {
@@ -20,7 +18,7 @@ export const searchWords = {
       account: 'Account',
       token: 'Token',
       channel: 'Channel',
-    } as const satisfies Readonly<Record<FoundKind, string>>,
+    },
     ways: {
       id: 'its id',
       upstream_id: 'the id at the upstream',
@@ -29,7 +27,7 @@ export const searchWords = {
       prefix: 'the beginning of its id',
       words: 'words of its prompt',
       hint: 'the end of its key',
-    } as const satisfies Readonly<Record<FoundWay, string>>,
+    },
     unavailable: (places: string) => `Could not be searched now: ${places}.`,
   },
 } as const;

@@ -32,7 +32,6 @@ import { accountBooks } from '../../clients/money-client.ts';
 import { tokensClient } from '../../clients/tokens-client.ts';
 import { webhooksClient } from '../../clients/webhooks-client.ts';
 import { callsRoute } from './calls-route.ts';
-import { searchRoute } from './search-route.ts';
 import { marginsFileRoute } from './margins-file-route.ts';
 import { nowRoute } from './now-route.ts';
 import type { NowParts } from './now-route.ts';
@@ -146,7 +145,6 @@ function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     callsRoute({ ...parts, clients: { ...clients, tasks: applyPauses(clients.tasks, parts.pauses) } }),
     nowRoute(parts),
     ...relayChannelsRoutes(parts),
-    searchRoute(parts),
     operatorTaskRoute({ ...parts, books, tokens, webhooks }),
     marginsFileRoute(parts),
     configurationRoute(clients.configuration),
