@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import type { Launcher, RunningServer } from './launcher.ts';
+import { leaseServer } from './lease-server.ts';
 
 const START_TIMEOUT_MS = 120_000;
 
 /**
- * A describe block whose tests share a server, which starts before the first test and stops after the last. If the
+ * A describe block whose tests share an empty server, which no other block uses before the last of them ends. If the
  * server is missing, the block is skipped with a message. `url` can be called only while tests run.
  */
 export function describeWith(launcher: Launcher, title: string, tests: (url: () => string) => void): void {
@@ -17,7 +18,7 @@ export function describeWith(launcher: Launcher, title: string, tests: (url: () 
   describe(`${title} with ${launcher.name}`, () => {
     let server: RunningServer | undefined;
     beforeAll(async () => {
-      server = await launcher.start();
+      server = await (launcher.empty === undefined ? launcher.start() : leaseServer(launcher));
     }, START_TIMEOUT_MS);
     afterAll(async () => server?.stop());
     tests(() => {

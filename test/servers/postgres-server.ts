@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { explainMissing } from './explain-missing.ts';
 import type { Launcher, RunningServer } from './launcher.ts';
 import { findPostgres, preparePostgres } from './postgres-programs.ts';
@@ -16,6 +17,7 @@ export const postgresServer: Launcher = {
   name: 'PostgreSQL',
   missing: () => explainMissing('PostgreSQL', 'postgresql', findPostgres),
   start: () => startPostgres(),
+  empty: emptyPostgres,
 };
 
 /** `configure` may change the configuration in the data folder before the server starts. */
@@ -59,4 +61,29 @@ export async function startPostgres(
     // SIGINT closes open connections instead of waiting for them.
     stopSignal: 'SIGINT',
   });
+}
+
+/** Drops every database, role and setting that tests have made, and makes the empty database anew. */
+async function emptyPostgres(url: string): Promise<void> {
+  const client = new pg.Client(Object.assign(new URL(url), { pathname: '/template1' }).href);
+  await client.connect();
+  const run = async (list: string, act: (name: string) => string): Promise<void> => {
+    const { rows } = await client.query<{ name: string }>(list);
+    for (const { name } of rows) await client.query(act(client.escapeIdentifier(name)));
+  };
+  try {
+    await run(
+      'SELECT datname AS name FROM pg_database WHERE NOT datistemplate',
+      (name) => `DROP DATABASE ${name} WITH (FORCE)`,
+    );
+    await run(
+      "SELECT rolname AS name FROM pg_roles WHERE rolname !~ '^pg_' AND rolname <> 'postgres'",
+      (name) => `DROP ROLE ${name}`,
+    );
+    await client.query('ALTER SYSTEM RESET ALL');
+    await client.query('SELECT pg_reload_conf()');
+    await client.query('CREATE DATABASE postgres');
+  } finally {
+    await client.end();
+  }
 }

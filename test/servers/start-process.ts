@@ -36,7 +36,8 @@ export async function startProcess(server: ServerProcess): Promise<RunningServer
     const { pid } = child;
     if (pid !== undefined) recordProcess(server.folder, pid);
     const failure = await failureToStart(child, server.ready);
-    if (failure === undefined && pid !== undefined) return { url: server.url(port), pid, stop: stopper(child, server) };
+    if (failure === undefined && pid !== undefined)
+      return { url: server.url(port), pid, detach: () => detach(child), stop: stopper(child, server) };
     last = failure ?? 'it has no process';
     if (!/in use|bind/i.test(last)) break;
   }
@@ -74,6 +75,13 @@ async function failureToStart(child: ChildProcess, ready: RegExp): Promise<strin
     child.once('error', (error) => finish(error.message));
     child.once('close', (status) => finish(`it ended with ${status ?? 'a signal'}: ${output.slice(-1000)}`));
   });
+}
+
+/** The child then keeps no process alive, and nobody reads what it prints. */
+function detach(child: ChildProcess): void {
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  child.unref();
 }
 
 function stopper(child: ChildProcess, { folder, stopSignal = 'SIGTERM' }: ServerProcess): () => Promise<void> {
