@@ -44,6 +44,7 @@ function isAlike(one: Work, other: Work): boolean {
 async function sendUntilTaken(world: World, name: string, path: string, body: object): Promise<void> {
   for (let sends = 1; sends <= SENDS_MAX; sends += 1) {
     const answer = await sendOrder(world, name, { method: 'POST', path, key: '', body });
+    if (answer?.status === 200) world.acts.note('a callback is taken');
     if (answer !== undefined && answer.status < 500) return;
     await world.scheduler.pause(SENT_AGAIN_MS);
   }

@@ -34,15 +34,16 @@ const describeCall = (name: string, isStreamed: boolean): object => ({
 });
 
 async function runCall(world: World, name: string): Promise<void> {
-  const { draws, faults } = world;
+  const { draws, faults, acts } = world;
   const isStreamed = draws.happens(`${name} streamed`, STREAMED);
   const leaves = faults.happens('client leaves', name, LEFT_EARLY);
-  await sendOrder(
+  const answer = await sendOrder(
     world,
     name,
     { method: 'POST', path: '/v1/chat/completions', key: RICH.keys[0], body: describeCall(name, isStreamed) },
     { leaveAfterMs: leaves ? draws.whole(`${name} leave`, 0, LEAVE_MS_MAX) : undefined },
   );
+  if (answer?.status === 200) acts.note(isStreamed ? 'a call is streamed' : 'a call is answered');
 }
 
 /** Returns the id of the job; undefined if the call is refused, or no answer comes. */
@@ -63,7 +64,7 @@ async function createJob(world: World, name: string, create: HttpOrder): Promise
 
 /** The key makes one job, however often the create is sent. */
 async function runQueuedCall(world: World, name: string): Promise<void> {
-  const { scheduler, draws, rules } = world;
+  const { scheduler, draws, rules, acts } = world;
   const pause = (what: string): Promise<void> =>
     scheduler.pause(draws.whole(`${name} ${what}`, RETRY_MS.least, RETRY_MS.most));
   const create: HttpOrder = {
@@ -78,7 +79,9 @@ async function runQueuedCall(world: World, name: string): Promise<void> {
     if (answer?.status === 404) rules.missing(job);
     if (answer?.status === 200) {
       const { status, result, error } = readMembers(answer);
-      rules.read('async', { id: job, status: String(status), error: JSON.stringify(error ?? result ?? '') });
+      const seen = { id: job, status: String(status), error: JSON.stringify(error ?? result ?? '') };
+      rules.read('async', { ...seen, label: undefined, charged: undefined }, scheduler.now());
+      if (status === 'completed') acts.note('a queued call completes');
       if (status === 'completed' || status === 'failed') return;
     }
     await pause(`read ${reads}`);

@@ -1,7 +1,20 @@
 import { CLIENT_DIALECTS, isFinal, readSeenTask } from './dialects.ts';
 import type { ClientDialect, ClientOrder, SeenTask } from './dialects.ts';
+import { REFERENCE_SECONDS } from './upstream-hosts.ts';
 import { RECEIVERS } from './receivers.ts';
-import { DURATIONS, MODELS, NANOS_PER_SECOND, POOR, RATIOS, REMIXED_MODEL, REVOKED, RICH } from './simulated-config.ts';
+import { VIDEOS_HOST } from './simulated-backends.ts';
+import {
+  DURATIONS,
+  MODELS,
+  NANOS_PER_SECOND,
+  POOR,
+  RATIOS,
+  REMIXED_MODEL,
+  REVOKED,
+  RICH,
+  TEAM,
+} from './simulated-config.ts';
+import type { Caller } from './simulated-config.ts';
 import type { HttpAnswer, HttpOrder } from './simulated-http.ts';
 import { computeRetryFactor, mayRepeat, sendOrder } from './world.ts';
 import type { World } from './world.ts';
@@ -15,8 +28,13 @@ const WITH_KEY = 0.75;
 const REPEATED = 0.3;
 /** Of the orders with a key, this part sends the key again with another order. */
 const OTHER_BODIES = 0.15;
+/** And this part sends it again with the same order in another dialect. */
+const OTHER_PATHS = 0.15;
 const WITH_PICTURE = 0.2;
+const WITH_VIDEO = 0.2;
 const WITH_WEBHOOK = 0.3;
+const WITH_LABEL = 0.4;
+const LABELS = ['spring', 'autumn/2026', 'team:7'] as const;
 const CANCELLED = 0.35;
 const CANCELLED_TWICE = 0.4;
 /** Of the cancels, this part comes when the first poll of the task is due. */
@@ -26,17 +44,23 @@ const LEFT_EARLY = 0.15;
 const LEAVE_MS_MAX = 1500;
 const READ_APART_MS = { least: 1000, most: 8000 };
 const WAITING_READS = 0.2;
+/** Of the tasks, this part is asked for by a client of another account. */
+const ASKED_BY_OTHERS = 0.2;
 /** Of the clients without enough money, this part tries again until somebody pays in. */
 const WAITS_FOR_MONEY = 0.3;
 const PREFERENCES = 0.2;
 const LATER_MS_MAX = 40_000;
 const BOUNDED = 0.2;
-/** The bounds of prices, in percent of the price. */
-const BOUNDS: readonly bigint[] = [50n, 99n, 100n, 200n];
+/** The bounds of prices, in percent of the price. The dearest table of prices has 130 percent. */
+const BOUNDS: readonly bigint[] = [20n, 30n, 130n, 200n];
+const TOO_DEAR_PERCENT = 40n;
 const ABOVE_BOUND = /price_above_max/;
 const NO_MONEY = /insufficient/;
+const ABOVE_TOKEN_LIMIT = /of its limit left/;
+const IN_FLIGHT = /in flight|at its limit/;
 const RETRY_MS = { least: 500, most: 6000 };
-const REMIXED = 0.25;
+const REMIXED = 0.5;
+const REMIXED_AGAIN = 0.4;
 const DELETED = 0.15;
 const CONTENT_READ = 0.3;
 /** What a result that is kept is never answered with. */
@@ -47,20 +71,17 @@ const CREATES_MAX = 30;
 const REFUSALS_MAX = 8;
 /** And a task after this many reads: it waits for a person. */
 const READS_MAX = 20;
-
-/** A token and the account that it belongs to. */
-interface Caller {
-  readonly account: string;
-  readonly token: string;
-}
+/** And its removal after this many requests. */
+const REMOVES_MAX = 15;
 
 interface Order {
   readonly name: string;
   readonly caller: Caller;
-  /** Empty: none. */
+  /** Empty if the order has no key. */
   readonly key: string;
+  readonly label: string;
   readonly request: Pick<HttpOrder, 'path' | 'body'>;
-  /** True if its bound is below its price. */
+  /** True if its bound is below every price that it can have. */
   readonly isTooDear: boolean;
 }
 
@@ -87,8 +108,13 @@ export async function runClients(world: World): Promise<void> {
   );
 }
 
-/** The fifth client has little credit, and the token of the sixth is revoked on the way. */
-function drawCaller({ draws }: World, client: number, name: string): Caller {
+/**
+ * The fourth client has the tokens that the team's token has made, the fifth little credit, and the token of the sixth is
+ * revoked on the way.
+ */
+function drawCaller({ draws, team }: World, client: number, name: string): Caller {
+  if (client === 3 && team.tokens().length > 0) return draws.pick(`${name} made token`, team.tokens());
+  if (client === 3) return { account: TEAM.id, token: TEAM.keys[0] };
   if (client === 4) return { account: POOR.id, token: POOR.keys[0] };
   if (client === 5) return { account: REVOKED.id, token: REVOKED.keys[0] };
   return { account: RICH.id, token: draws.pick(`${name} token`, RICH.keys) };
@@ -96,48 +122,85 @@ function drawCaller({ draws }: World, client: number, name: string): Caller {
 
 function drawOrder({ draws }: World, name: string, words: string): ClientOrder {
   const model = draws.pick(`${name} model`, Object.keys(MODELS));
+  const hasPicture = draws.happens(`${name} picture`, WITH_PICTURE);
+  // the second upstream takes no video
+  const hasVideo = !hasPicture && model === REMIXED_MODEL && draws.happens(`${name} video`, WITH_VIDEO);
   return {
     model,
     prompt: `a fox in the snow [${name}]${words}`,
     seconds: draws.pick(`${name} duration`, DURATIONS),
     resolution: draws.pick(`${name} resolution`, Object.keys(MODELS[model] ?? {})),
     ratio: draws.pick(`${name} ratio`, RATIOS),
-    picture: draws.happens(`${name} picture`, WITH_PICTURE) ? `https://pictures.example/${name}.png` : undefined,
+    picture: hasPicture ? `https://pictures.example/${name}.png` : undefined,
+    video: hasVideo ? `https://${VIDEOS_HOST}/${name}.mp4?seconds=${REFERENCE_SECONDS}` : undefined,
     webhookUrl: draws.happens(`${name} webhook`, WITH_WEBHOOK) ? draws.pick(`${name} receiver`, RECEIVERS) : undefined,
     maxAmount: undefined,
   };
 }
 
-/** The order with a bound of its price, and whether the bound is below the price. */
-function drawBound({ draws }: World, name: string, order: ClientOrder): readonly [ClientOrder, boolean] {
-  if (!draws.happens(`${name} bound`, BOUNDED)) return [order, false];
+/** A bound of the price of an order, which may be below every price that it can have. */
+interface Bound {
+  readonly nanos: bigint;
+  readonly isTooDear: boolean;
+}
+
+function drawBound({ draws }: World, name: string, order: ClientOrder): Bound | undefined {
+  if (!draws.happens(`${name} bound`, BOUNDED)) return undefined;
   const percent = draws.pick(`${name} bound percent`, BOUNDS);
   const price = (NANOS_PER_SECOND[order.resolution] ?? 0n) * BigInt(order.seconds);
-  return [{ ...order, maxAmount: (Number((price * percent) / 100n) / 1e9).toFixed(9) }, percent < 100n];
+  return { nanos: (price * percent) / 100n, isTooDear: percent < TOO_DEAR_PERCENT };
 }
 
 async function runOrder(world: World, caller: Caller, name: string): Promise<void> {
-  const { draws } = world;
+  const { draws, acts } = world;
   const dialect = draws.pick(`${name} dialect`, CLIENT_DIALECTS);
   const key = draws.happens(`${name} key`, WITH_KEY) ? `key-of-${name}` : '';
+  const label = draws.happens(`${name} label`, WITH_LABEL) ? draws.pick(`${name} label is`, LABELS) : '';
   const drawn = drawOrder(world, name, '');
-  const [described, isTooDear] = dialect.hasMaxAmount ? drawBound(world, name, drawn) : [drawn, false];
-  const order: Order = { name, caller, key, request: dialect.create(described), isTooDear };
+  // how much a reference video adds is not known before it is fetched
+  const bound = dialect.hasMaxAmount && drawn.video === undefined ? drawBound(world, name, drawn) : undefined;
+  const described = bound === undefined ? drawn : { ...drawn, maxAmount: (Number(bound.nanos) / 1e9).toFixed(9) };
+  const isTooDear = bound?.isTooDear === true;
+  const order: Order = { name, caller, key, label, request: dialect.create(described), isTooDear };
+  world.orders.open({
+    ...{ order: name, caller, key, label, isRemix: false, maxNanos: bound?.nanos },
+    ...{ resolution: drawn.resolution, seconds: drawn.seconds },
+    inputSeconds: drawn.video === undefined ? 0 : REFERENCE_SECONDS,
+  });
   if (isTooDear) world.rules.tooDear(name);
   const isRepeated = key !== '' && draws.happens(`${name} repeat`, REPEATED);
   // the second create runs beside the first one
   const creates = [createUntilAnswered(world, order)];
   if (isRepeated) creates.push(createUntilAnswered(world, { ...order, name: `${name} again` }, name));
   const [taskId] = await Promise.all(creates);
+  world.orders.answered(name);
   if (taskId === undefined) return;
-  if (key !== '' && draws.happens(`${name} other body`, OTHER_BODIES))
-    await createOther(world, { ...order, request: dialect.create(drawOrder(world, name, ' at night')) });
-  const promised: Promised = { order: name, caller, taskId };
-  const cancels = draws.happens(`${name} cancel`, CANCELLED) ? [cancel(world, promised)] : [];
-  if (cancels.length > 0 && draws.happens(`${name} cancel twice`, CANCELLED_TWICE))
+  acts.note(`an order is accepted by ${dialect.name}`);
+  if (drawn.picture !== undefined) acts.note('a picture is taken');
+  if (drawn.video !== undefined) acts.note('a reference video is taken');
+  if (bound !== undefined && !isTooDear) acts.note('an order within its bound is accepted');
+  if (caller.account === TEAM.id && caller.token !== TEAM.keys[0]) acts.note('a made token orders');
+  if (key !== '') await repeatKeyOtherwise(world, order, { taskId, dialect, described });
+  await followTask(world, { order: name, caller, taskId }, { dialect, model: drawn.model });
+}
+
+/** Cancels, reads and uses a task that its client was told of. */
+async function followTask(
+  world: World,
+  promised: Promised,
+  { dialect, model }: { readonly dialect: ClientDialect; readonly model: string },
+): Promise<void> {
+  const { draws, acts } = world;
+  const { order } = promised;
+  const cancels = draws.happens(`${order} cancel`, CANCELLED) ? [cancel(world, promised)] : [];
+  if (cancels.length > 0 && draws.happens(`${order} cancel twice`, CANCELLED_TWICE))
     cancels.push(cancel(world, promised));
+  if (draws.happens(`${order} asked by other`, ASKED_BY_OTHERS)) cancels.push(askAsOther(world, promised, dialect));
   const [seen] = await Promise.all([readUntilEnd(world, promised, dialect), ...cancels]);
-  if (seen?.status === 'completed') await useResult(world, promised, described.model === REMIXED_MODEL);
+  if (seen?.status === 'failed') acts.note('a task fails');
+  if (seen?.status !== 'completed') return;
+  acts.note('a task completes');
+  await useResult(world, promised, model === REMIXED_MODEL);
 }
 
 /** Looks at a finished video, orders a variation of it, and removes it. */
@@ -151,16 +214,17 @@ async function useResult(world: World, promised: Promised, mayRemix: boolean): P
 
 /** Returns the id of the task; undefined if the order was refused, or no answer came and the client has no key. */
 async function createUntilAnswered(world: World, sent: Order, order = sent.name): Promise<string | undefined> {
-  const { scheduler, draws, faults, rules } = world;
-  const { name, caller, key, request } = sent;
+  const { scheduler, draws, faults, rules, orders, variation } = world;
+  const { name, caller, key } = sent;
   const waitsForMoney = draws.happens(`${name} waits for money`, WAITS_FOR_MONEY);
   const prefer = draws.happens(`${name} preference`, PREFERENCES) ? drawPreference(world, name) : undefined;
+  for (const isBatch of listClasses(variation, caller, prefer)) orders.sent(order, isBatch);
   let refusals = 0;
   for (let create = 1; create <= CREATES_MAX; create += 1) {
     const leaves = faults.happens('client leaves', `${name} create ${create}`, LEFT_EARLY);
     const leaveAfterMs = leaves ? draws.whole(`${name} create ${create} leave`, 0, LEAVE_MS_MAX) : undefined;
-    const answer = await sendOrder(world, name, post(caller, request, key, prefer), { leaveAfterMs });
-    checkBound(world, sent, answer);
+    const answer = await sendOrder(world, name, buildCreate(sent, prefer), { leaveAfterMs });
+    if (answer !== undefined) checkRefusal(world, sent, answer);
     if (answer !== undefined && answer.status < 300) {
       const task = readSeenTask(answer);
       rules.promised({ order, account: caller.account, key }, task);
@@ -176,8 +240,28 @@ async function createUntilAnswered(world: World, sent: Order, order = sent.name)
   return undefined;
 }
 
-function checkBound({ rules }: World, { name, isTooDear }: Order, answer: HttpAnswer | undefined): void {
-  if (!isTooDear && ABOVE_BOUND.test(answer?.text ?? '')) rules.break('an order within its bound is accepted', name);
+/** The classes of the price of a create: true for `batch`. A create that does not wait may have no class. */
+function listClasses({ longestWait, tokenQueue }: World['variation'], { token }: Caller, prefer = ''): boolean[] {
+  if (longestWait === undefined) return [false];
+  const isOfToken = token === RICH.keys.at(-1) && tokenQueue?.class === 'batch';
+  const isBatch = isOfToken || prefer.includes('class=batch');
+  return isBatch && prefer.includes('queue=none') ? [true, false] : [isBatch];
+}
+
+function checkRefusal({ rules, acts }: World, { name, caller, isTooDear }: Order, { status, text }: HttpAnswer): void {
+  if (ABOVE_BOUND.test(text)) {
+    if (isTooDear) acts.note('an order above its bound is refused');
+    else rules.break('an order within its bound is accepted', name);
+  }
+  if (status < 400) return;
+  if (ABOVE_TOKEN_LIMIT.test(text)) {
+    acts.note(
+      caller.account === TEAM.id
+        ? 'the limit of a maker refuses its tree'
+        : 'an order above the limit of its token is refused',
+    );
+  } else if (NO_MONEY.test(text)) acts.note('an order without money is refused');
+  else if (IN_FLIGHT.test(text)) acts.note('an order above a limit of tasks in flight is refused');
 }
 
 function isFinalRefusal(answer: HttpAnswer, waitsForMoney: boolean): boolean {
@@ -193,21 +277,52 @@ function drawPreference({ draws, scheduler }: World, name: string): string {
   ]);
 }
 
-const post = (
-  { token }: Caller,
-  { path, body }: Pick<HttpOrder, 'path' | 'body'>,
-  key = '',
-  prefer?: string,
-): HttpOrder => ({
-  ...{ method: 'POST', path, key: token, body },
-  headers: { ...(key === '' ? {} : { 'idempotency-key': key }), ...(prefer === undefined ? {} : { prefer }) },
-});
+function buildCreate({ caller, key, label, request }: Order, prefer?: string): HttpOrder {
+  return {
+    ...{ method: 'POST', path: request.path, key: caller.token, body: request.body },
+    headers: {
+      ...(key === '' ? {} : { 'idempotency-key': key }),
+      ...(label === '' ? {} : { 'reelgate-label': label }),
+      ...(prefer === undefined ? {} : { prefer }),
+    },
+  };
+}
 
-/** A key that belongs to a task never makes another one. */
-async function createOther(world: World, { name, caller, key, request }: Order): Promise<void> {
-  const answer = await sendOrder(world, `${name} other body`, post(caller, request, key));
-  if (answer !== undefined && answer.status < 300)
-    world.rules.break('a key with another body is refused', `${key}: ${answer.text}`);
+/** A key that belongs to a task never makes another one: neither with another order, nor in another dialect. */
+async function repeatKeyOtherwise(
+  world: World,
+  order: Order,
+  {
+    taskId,
+    dialect,
+    described,
+  }: { readonly taskId: string; readonly dialect: ClientDialect; readonly described: ClientOrder },
+): Promise<void> {
+  const { draws, acts, rules } = world;
+  const { name, key } = order;
+  if (draws.happens(`${name} other body`, OTHER_BODIES)) {
+    const other = { ...order, request: dialect.create(drawOrder(world, name, ' at night')) };
+    const answer = await sendOrder(world, `${name} other body`, buildCreate(other));
+    if (answer !== undefined && answer.status < 300)
+      rules.break('a key with another body is refused', `${key}: ${answer.text}`);
+    if (answer?.status === 422 || answer?.status === 409) acts.note('a key with another body is refused');
+  }
+  if (draws.happens(`${name} other path`, OTHER_PATHS)) {
+    const path = draws.pick(
+      `${name} other dialect`,
+      CLIENT_DIALECTS.filter((other) => other !== dialect),
+    );
+    const answer = await sendOrder(
+      world,
+      `${name} other path`,
+      buildCreate({ ...order, request: path.create(described) }),
+    );
+    if (answer === undefined) return;
+    const isSame = answer.status < 300 && readSeenTask(answer).id === taskId;
+    if (answer.status < 300 && !isSame)
+      rules.break('a key makes one task', `${key} by ${path.name}: ${taskId}, then ${answer.text}`);
+    if (isSame || answer.status === 422 || answer.status === 409) acts.note('a key is repeated on another path');
+  }
 }
 
 async function readUntilEnd(
@@ -215,10 +330,11 @@ async function readUntilEnd(
   { order, caller, taskId }: Promised,
   dialect: ClientDialect,
 ): Promise<SeenTask | undefined> {
-  const { scheduler, draws, rules } = world;
+  const { scheduler, draws, rules, acts } = world;
   for (let reads = 1; reads <= READS_MAX; reads += 1) {
     await scheduler.pause(draws.whole(`${order} read ${reads}`, READ_APART_MS.least, READ_APART_MS.most));
     const waits = draws.happens(`${order} read ${reads} waits`, WAITING_READS);
+    const sentAt = scheduler.now();
     const answer = await sendOrder(world, order, {
       ...{ method: 'GET', path: dialect.read(taskId), key: caller.token },
       headers: waits ? { prefer: 'wait=5' } : {},
@@ -228,41 +344,107 @@ async function readUntilEnd(
     if (answer?.status === 404) rules.missing(taskId);
     if (answer?.status !== 200) continue;
     const task = readSeenTask(answer);
-    rules.read(dialect.name, task);
+    rules.read(dialect.name, task, sentAt);
+    rules.found(taskId, sentAt);
+    if (answer.text.includes('"queue":')) acts.note('an order waits for a channel');
     if (isFinal(task)) return task;
   }
   return undefined;
 }
 
 async function cancel(world: World, { order, caller, taskId }: Promised): Promise<void> {
-  const { scheduler, draws, rules } = world;
+  const { scheduler, draws, rules, acts } = world;
   const { least, most } = draws.happens(`${order} cancel at poll`, AT_FIRST_POLL)
     ? FIRST_POLL_MS
     : { least: 0, most: READ_APART_MS.most };
   await scheduler.pause(draws.whole(`${order} cancel after`, least, most));
+  const sentAt = scheduler.now();
   const path = `/v1/videos/${taskId}/cancel`;
   const answer = await sendOrder(world, `${order} cancel`, { method: 'POST', path, key: caller.token });
-  if (answer?.status === 200) rules.read('openai', readSeenTask(answer));
+  if (answer?.status !== 200) return;
+  const task = readSeenTask(answer);
+  rules.read('openai', task, sentAt);
+  if (task.status === 'failed') acts.note('a cancel succeeds');
+}
+
+/** A client of another account tries the id of a task: it reads it, cancels it, loads its result, and removes it. */
+async function askAsOther(world: World, { order, caller, taskId }: Promised, dialect: ClientDialect): Promise<void> {
+  const { scheduler, draws, rules } = world;
+  await scheduler.pause(draws.whole(`${order} asked after`, 0, READ_APART_MS.most));
+  const key = caller.account === RICH.id ? POOR.keys[0] : RICH.keys[0];
+  const read = `/v1/videos/${taskId}`;
+  for (const [method, path] of [
+    ['GET', dialect.read(taskId)],
+    ['GET', `${read}/content`],
+    ['POST', `${read}/cancel`],
+    ['DELETE', read],
+  ] as const) {
+    const answer = await sendOrder(world, `${order} asked by other`, { method, path, key });
+    if (answer !== undefined) rules.askedByOther(taskId, answer.status);
+  }
 }
 
 async function readContent(world: World, { order, caller, taskId }: Promised): Promise<void> {
   const path = `/v1/videos/${taskId}/content`;
   const answer = await sendOrder(world, `${order} content`, { method: 'GET', path, key: caller.token });
+  if (answer?.status === 200) world.acts.note('a result is read');
   if (answer !== undefined && GONE.has(answer.status))
     world.rules.break('the result of a completed task can be read', `${taskId}: ${answer.status} ${answer.text}`);
 }
 
+/** Orders a variation of a video, and now and then one of the variation, which is no generation and so is refused. */
 async function remix(world: World, { order, caller, taskId }: Promised): Promise<void> {
+  const { draws, acts, orders } = world;
   const name = `${order}-remix`;
-  const body = { model: REMIXED_MODEL, resolution: '2K' };
-  const request = world.draws.happens(`${name} by the vendor's route`, 0.5)
-    ? { path: '/v2/video_regeneration', body: { ...body, source_task_id: taskId } }
-    : { path: `/v1/videos/${taskId}/remix`, body };
-  const remixed = await createUntilAnswered(world, { name, caller, key: `key-of-${name}`, request, isTooDear: false });
-  if (remixed !== undefined) await readUntilEnd(world, { order: name, caller, taskId: remixed }, CLIENT_DIALECTS[0]!);
+  const source = orders.find(order);
+  if (source === undefined) return;
+  const request = describeRemix(world, name, taskId);
+  orders.open({
+    ...source,
+    order: name,
+    key: `key-of-${name}`,
+    label: '',
+    isRemix: true,
+    inputSeconds: 0,
+    maxNanos: undefined,
+  });
+  const remixed = await createUntilAnswered(world, {
+    ...{ name, caller, key: `key-of-${name}`, label: '', request, isTooDear: false },
+  });
+  orders.answered(name);
+  if (remixed === undefined) return;
+  acts.note('a remix is accepted');
+  const seen = await readUntilEnd(world, { order: name, caller, taskId: remixed }, CLIENT_DIALECTS[0]!);
+  if (seen?.status !== 'completed') return;
+  acts.note('a remix completes');
+  if (!draws.happens(`${name} again`, REMIXED_AGAIN)) return;
+  const again = await sendOrder(world, `${name} again`, {
+    ...{ method: 'POST', key: caller.token },
+    ...describeRemix(world, `${name} again`, remixed),
+  });
+  if (again !== undefined && again.status < 300)
+    world.rules.break('a remix of a remix is refused', `${remixed}: ${again.text}`);
+  if (again?.status === 400 || again?.status === 422) acts.note('a remix of a remix is refused');
 }
 
+function describeRemix({ draws }: World, name: string, taskId: string): Pick<HttpOrder, 'path' | 'body'> {
+  const body = { model: REMIXED_MODEL, resolution: '2K' };
+  return draws.happens(`${name} by the vendor's route`, 0.5)
+    ? { path: '/v2/video_regeneration', body: { ...body, source_task_id: taskId } }
+    : { path: `/v1/videos/${taskId}/remix`, body };
+}
+
+/** Repeats the removal until it is answered: a removal whose answer is lost, or that was interrupted, may have begun. */
 async function remove(world: World, { order, caller, taskId }: Promised): Promise<void> {
-  world.rules.removed(taskId);
-  await sendOrder(world, `${order} delete`, { method: 'DELETE', path: `/v1/videos/${taskId}`, key: caller.token });
+  const { scheduler, draws, rules } = world;
+  rules.removing(taskId);
+  for (let removes = 1; removes <= REMOVES_MAX; removes += 1) {
+    const path = `/v1/videos/${taskId}`;
+    const answer = await sendOrder(world, `${order} delete`, { method: 'DELETE', path, key: caller.token });
+    if (answer !== undefined && !mayRepeat(answer)) {
+      if (answer.status === 200 || answer.status === 404) rules.removed(taskId);
+      return;
+    }
+    await scheduler.pause(draws.whole(`${order} delete ${removes}`, RETRY_MS.least, RETRY_MS.most));
+  }
 }

@@ -10,6 +10,8 @@ export interface ClientOrder {
   readonly ratio: string;
   /** The address of a picture that the video begins with; undefined: none. */
   readonly picture: string | undefined;
+  /** The address of a reference video. Undefined if the order has none; an order with a picture has none. */
+  readonly video: string | undefined;
   readonly webhookUrl: string | undefined;
   /** The most that it may cost, in US dollars; undefined: any price. Not every dialect has it. */
   readonly maxAmount: string | undefined;
@@ -20,11 +22,15 @@ export interface SeenTask {
   readonly id: string;
   readonly status: string;
   readonly error: string;
+  /** Undefined if the answer has no label, which is so in every dialect but one. */
+  readonly label: string | undefined;
+  /** What the client was charged, as a decimal. Undefined if the answer does not say. */
+  readonly charged: string | undefined;
 }
 
 /** The words of one dialect for creates and reads. */
 export interface ClientDialect {
-  readonly name: string;
+  readonly name: 'openai' | 'vendor' | 'generations' | 'openrouter';
   /** True if an order can have a bound of its price. */
   readonly hasMaxAmount: boolean;
   create(order: ClientOrder): Pick<HttpOrder, 'path' | 'body'>;
@@ -33,6 +39,12 @@ export interface ClientDialect {
 
 const pictureParts = (url: string | undefined) =>
   url === undefined ? [] : [{ type: 'image_url', image_url: { url }, role: 'first_frame' }];
+const videoParts = (url: string | undefined) =>
+  url === undefined ? [] : [{ type: 'video_url', video_url: { url }, role: 'reference_video' }];
+const listMedia = ({ picture, video }: Pick<ClientOrder, 'picture' | 'video'>): readonly object[] => [
+  ...pictureParts(picture),
+  ...videoParts(video),
+];
 
 /** The fields that have the same name in all flat dialects. */
 const namedFields = ({
@@ -47,10 +59,13 @@ const namedFields = ({
   ...(maxAmount === undefined ? {} : { max_amount: maxAmount, currency: 'USD' }),
 });
 
-const flatOrder = (order: ClientOrder): object => ({
-  ...{ ...namedFields(order), seconds: String(order.seconds), ratio: order.ratio },
-  ...(order.picture === undefined ? {} : { content: pictureParts(order.picture) }),
-});
+const flatOrder = (order: ClientOrder): object => {
+  const content = listMedia(order);
+  return {
+    ...{ ...namedFields(order), seconds: String(order.seconds), ratio: order.ratio },
+    ...(content.length === 0 ? {} : { content }),
+  };
+};
 
 export const CLIENT_DIALECTS: readonly ClientDialect[] = [
   {
@@ -69,7 +84,7 @@ export const CLIENT_DIALECTS: readonly ClientDialect[] = [
       path: '/v2/video_generation',
       body: {
         ...{ model: order.model, duration: order.seconds, resolution: order.resolution, ratio: order.ratio },
-        content: [{ type: 'text', text: order.prompt }, ...pictureParts(order.picture)],
+        content: [{ type: 'text', text: order.prompt }, ...listMedia(order)],
       },
     }),
     read: (taskId) => `/v2/query/video_generation/${taskId}`,
@@ -86,12 +101,13 @@ export const CLIENT_DIALECTS: readonly ClientDialect[] = [
   {
     name: 'openrouter',
     hasMaxAmount: true,
-    create: ({ seconds, ratio, picture, ...order }) => ({
+    create: ({ seconds, ratio, picture, video, ...order }) => ({
       path: '/api/v1/videos',
       body: {
         ...namedFields(order),
         ...{ duration: seconds, aspect_ratio: ratio },
         frame_images: pictureParts(picture).map(({ role, ...part }) => ({ ...part, frame_type: role })),
+        ...(video === undefined ? {} : { input_references: videoParts(video).map(({ role: _, ...part }) => part) }),
       },
     }),
     read: (taskId) => `/api/v1/videos/${taskId}`,
@@ -107,16 +123,20 @@ interface AnsweredTask {
   readonly task_id?: string;
   readonly status?: string;
   readonly error?: object | string;
+  readonly label?: string;
+  readonly charge?: { readonly state: string; readonly amount: string };
   readonly task?: { readonly error?: object };
 }
 
 /** Reads a task from the answer of a create or a read in any dialect. */
 export function readSeenTask(answer: HttpAnswer): SeenTask {
-  const { id, task_id: taskId, status, error, task } = readMembers(answer) as AnsweredTask;
+  const { id, task_id: taskId, status, error, task, label, charge } = readMembers(answer) as AnsweredTask;
   return {
     id: id ?? taskId ?? '',
     status: SAME_STATES[status ?? ''] ?? status ?? '',
     error: JSON.stringify(error ?? task?.error ?? ''),
+    label,
+    charged: charge?.state === 'charged' ? charge.amount : undefined,
   };
 }
 

@@ -59,6 +59,8 @@ export interface Faults {
   isOn(fault: Fault): boolean;
   /** Draws whether the fault happens at this place. */
   happens(fault: Fault, name: string, probability: number): boolean;
+  /** A fault that is planned for a time has happened. */
+  note(fault: Fault, name: string): void;
   /** The places at which the fault has happened. */
   listPlaces(fault: Fault): readonly string[];
   /** Reports whether the run does without the fault, the place of a fault, the crash or the order of this name. */
@@ -75,13 +77,17 @@ export function openFaults(draws: Draws, without: ReadonlySet<string> = new Set(
   const places = new Map<Fault, string[]>();
   let hasEnded = false;
   const isOn = (fault: Fault): boolean => !hasEnded && on.has(fault);
+  const note = (fault: Fault, name: string): void => {
+    places.set(fault, [...(places.get(fault) ?? []), name]);
+  };
   return {
     isCalm,
     listOn: () => [...on],
     isOn,
+    note,
     happens: (fault, name, probability) => {
       if (!isOn(fault) || without.has(name) || !draws.happens(`${fault} ${name}`, probability)) return false;
-      places.set(fault, [...(places.get(fault) ?? []), name]);
+      note(fault, name);
       return true;
     },
     listPlaces: (fault) => places.get(fault) ?? [],

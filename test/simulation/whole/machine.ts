@@ -90,6 +90,8 @@ export interface MachineOptions {
   readonly readConfigs: (reloads: number) => SimulatedConfigs;
   /** Undefined: one process has its stores on its own disk. */
   readonly shared: SharedServers | undefined;
+  /** The configuration has changed for this number of times. */
+  readonly onReload: (reloads: number) => void;
   /** Called for each line of the log of the product. */
   readonly onLine: (message: string) => void;
 }
@@ -173,6 +175,7 @@ export function openMachine(options: MachineOptions): Machine {
   };
   const reload = (): void => {
     reloads += 1;
+    options.onReload(reloads);
     note(`the configuration changes for the ${reloads}. time`);
     for (const { running } of listUp())
       scheduler.after(

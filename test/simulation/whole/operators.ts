@@ -39,12 +39,12 @@ const CALLED_MAX = 600;
 
 /** What operators and owners of accounts do in the middle of a run, each in some of the seeds. */
 export async function runOperators(world: World): Promise<void> {
-  const { draws, scheduler, machine } = world;
-  const acts: Promise<void>[] = [];
+  const { draws, scheduler, machine, acts } = world;
+  const running: Promise<void>[] = [];
   const plan = (name: string, probability: number, act: () => Promise<void>): void => {
     if (world.faults.isCalm || world.faults.isLeftOut(`operator ${name}`)) return;
     if (!draws.happens(`operator ${name}`, probability)) return;
-    acts.push(scheduler.pause(draws.whole(`operator ${name} wait`, 0, WITHIN_MS)).then(act));
+    running.push(scheduler.pause(draws.whole(`operator ${name} wait`, 0, WITHIN_MS)).then(act));
   };
   plan('pause', PAUSES, () => pauseChannel(world));
   plan('revoke', REVOKES, () => revokeToken(world));
@@ -56,10 +56,11 @@ export async function runOperators(world: World): Promise<void> {
   for (let reload = 1; reload <= RELOADS_MAX; reload += 1)
     plan(`reload ${reload}`, RELOADS, async () => {
       machine.reload();
+      acts.note('a configuration is read again');
     });
   if (!world.faults.isLeftOut('operator endpoint') && draws.happens('operator endpoint', ENDPOINTS))
-    acts.push(runEndpoint(world));
-  await Promise.all(acts);
+    running.push(runEndpoint(world));
+  await Promise.all(running);
 }
 
 /** Repeats a call until it is answered, because a lost answer says nothing. */
@@ -83,6 +84,7 @@ async function pauseChannel(world: World): Promise<void> {
   const id = draws.pick('operator paused channel', [ALPHA_CHANNEL, KLING_CHANNEL]);
   await repeatCall(world, 'pause', ({ channels }) => channels.pauseChannel({ id, reason: 'a look at the upstream' }));
   await scheduler.pause(draws.whole('operator pause', PAUSED_MS.least, PAUSED_MS.most));
+  world.acts.note('a channel is paused');
   await repeatCall(world, 'resume', ({ channels }) => channels.resumeChannel({ id, reason: 'it works' }));
 }
 
@@ -98,8 +100,12 @@ async function revokeToken(world: World): Promise<void> {
 }
 
 async function lowerLimit(world: World): Promise<void> {
+  const { draws, scheduler, acts } = world;
   const id = await findToken(world, RICH.id);
   await repeatCall(world, 'limit', ({ accounts }) => accounts.updateTokenLimits({ id, limitNanos: LIMIT_NANOS }));
+  acts.note('a limit is lowered');
+  await scheduler.pause(draws.whole('operator limit', PAUSED_MS.least, PAUSED_MS.most));
+  await repeatCall(world, 'end of the limit', ({ accounts }) => accounts.updateTokenLimits({ id }));
 }
 
 /** Holds an account or a model in the queue for a while. */
@@ -107,6 +113,7 @@ async function holdQueue(world: World): Promise<void> {
   const { draws, scheduler } = world;
   const of = draws.pick('operator held', [{ accountId: RICH.id }, { model: REMIXED_MODEL }]);
   await repeatCall(world, 'hold', async ({ queue }) => queue.holdQueue({ ...of, reason: 'a talk' }));
+  world.acts.note('the queue is held');
   await scheduler.pause(draws.whole('operator hold', PAUSED_MS.least, PAUSED_MS.most));
   await repeatCall(world, 'release', async ({ queue }) => queue.releaseQueue({ ...of, reason: 'it is settled' }));
 }
@@ -116,12 +123,14 @@ async function weighAccount(world: World): Promise<void> {
   await repeatCall(world, 'weight', async ({ queue }) =>
     queue.setQueueWeight({ accountId: RICH.id, weight, reason: 'a launch' }),
   );
+  world.acts.note('an account is weighed');
 }
 
 async function cancelQueued(world: World): Promise<void> {
   await repeatCall(world, 'withdrawal', async ({ queue }) =>
     queue.cancelQueued({ accountId: RICH.id, reason: 'asked for by the client' }),
   );
+  world.acts.note('queued tasks are withdrawn');
 }
 
 /** The reference makes one credit of all repeats. */
@@ -129,11 +138,12 @@ async function creditAccount(world: World): Promise<void> {
   await repeatCall(world, 'credit', ({ accounts }) =>
     accounts.creditAccount({ id: POOR.id, amountNanos: CREDIT_NANOS, reason: 'a transfer', requestId: 'transfer-1' }),
   );
+  world.acts.note('an account is credited');
 }
 
 /** The owner of an account adds an endpoint for webhooks, and in some seeds removes it. */
 async function runEndpoint(world: World): Promise<void> {
-  const { draws, scheduler, faults } = world;
+  const { draws, scheduler, faults, acts } = world;
   const [key] = RICH.keys;
   const body = {
     ...{ name: 'all ends', url: RECEIVERS[2], payload: draws.pick('endpoint payload', ['thin', 'full']) },
@@ -142,10 +152,12 @@ async function runEndpoint(world: World): Promise<void> {
   for (let repeat = 1; repeat <= REPEATS_MAX; repeat += 1) {
     const answer = await sendOrder(world, 'endpoint', { method: 'POST', path: '/v1/webhook_endpoints', key, body });
     if (answer !== undefined && answer.status < 300) {
+      acts.note('an endpoint is added');
       if (!faults.isCalm && draws.happens('endpoint ends', ENDPOINT_ENDS)) {
         await scheduler.pause(draws.whole('endpoint end', 0, WITHIN_MS));
         const path = `/v1/webhook_endpoints/${String(readMembers(answer)['id'])}`;
-        await sendOrder(world, 'endpoint', { method: 'DELETE', path, key });
+        const removed = await sendOrder(world, 'endpoint', { method: 'DELETE', path, key });
+        if (removed?.status === 200) acts.note('an endpoint is removed');
       }
       return;
     }

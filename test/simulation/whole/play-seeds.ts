@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { describeShare, listRareActs } from './acts.ts';
 import { CALLS } from './calls.ts';
 import { ORDERS } from './clients.ts';
 import type { KeptSeed } from './kept-seeds.ts';
@@ -81,6 +82,9 @@ function showResult({ seed, faults, events, ...counts }: SeedResult, isAlone: bo
   if (isAlone) console.log(`faults: ${faults.length === 0 ? 'none' : faults.join(', ')}`);
 }
 
+/** With this many seeds, the shares of acts say something. */
+const SEEDS_OF_SHARES = 40;
+
 function showTotals(reports: readonly SeedReport[], seconds: number): void {
   const sum = (count: (report: SeedReport) => number): number =>
     reports.reduce((total, report) => total + count(report), 0);
@@ -90,6 +94,14 @@ function showTotals(reports: readonly SeedReport[], seconds: number): void {
     `${reports.length} seeds in ${seconds.toFixed(1)} s: ${rate(({ tasks }) => tasks, 1)} tasks, ` +
       `${rate(({ crashes }) => crashes, 1)} crashes, ${rate(({ steps }) => steps, 0)} steps and ` +
       `${toMinutes(sum(({ virtualMs }) => virtualMs) / seconds)} virtual minutes a second`,
+  );
+  const shares = reports.map(({ accepted }) => accepted / ORDERS.length).toSorted((one, other) => one - other);
+  const middle = shares[Math.floor(shares.length / 2)] ?? 0;
+  console.log(`in the middle seed, ${describeShare(middle)} of the orders are accepted`);
+  if (reports.length < SEEDS_OF_SHARES) return;
+  const rare = listRareActs(reports);
+  console.log(
+    rare.length === 0 ? 'every act and fault has happened often enough' : ['too rare:', ...rare].join('\n  '),
   );
 }
 

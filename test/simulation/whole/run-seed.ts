@@ -1,7 +1,10 @@
 import path from 'node:path';
+import { listHappened, openActs } from './acts.ts';
+import type { SeedActs } from './acts.ts';
+import { auditTasks } from './audit-tasks.ts';
 import { runCallbacks } from './callbacks.ts';
 import { runCalls } from './calls.ts';
-import { runClients } from './clients.ts';
+import { ORDERS, runClients } from './clients.ts';
 import { openDraws } from './draws.ts';
 import { openEventLog } from './event-log.ts';
 import type { EventLog } from './event-log.ts';
@@ -9,14 +12,16 @@ import { openFaults } from './faults.ts';
 import type { Fault, Faults } from './faults.ts';
 import { openMachine } from './machine.ts';
 import type { Machine, SharedServers } from './machine.ts';
+import { openOrders } from './orders.ts';
 import { runOperators } from './operators.ts';
 import { openReceivers } from './receivers.ts';
 import type { Program } from './program.ts';
-import { openRules } from './rules.ts';
-import type { BrokenRule, Rules } from './rules.ts';
+import { openRules } from './rules/rules.ts';
+import type { BrokenRule, Rules } from './rules/rules.ts';
 import { openScheduler } from './scheduler.ts';
 import type { Scheduler } from './scheduler.ts';
 import { startStream } from './streams.ts';
+import { startTeam } from './team.ts';
 import { openSimulatedBus } from './simulated-bus.ts';
 import { openSimulatedServer } from './simulated-server.ts';
 import { openSimulatedDisk } from './simulated-disk.ts';
@@ -92,12 +97,14 @@ export interface SeedOptions {
 }
 
 /** The outcome of the run of a seed. */
-export interface SeedResult {
+export interface SeedResult extends SeedActs {
   readonly seed: number;
   readonly faults: readonly Fault[];
   readonly broken: BrokenRule | undefined;
   readonly tasks: number;
   readonly waiting: number;
+  /** The orders that a client was given a task for. */
+  readonly accepted: number;
   readonly works: number;
   readonly crashes: number;
   /** The names of the crashes that were drawn. */
@@ -112,6 +119,7 @@ export async function runSeed({ seed, stepsMax, program, without }: SeedOptions)
   const draws = openDraws(seed);
   const faults = openFaults(draws, without);
   const scheduler = openScheduler({ draws, hasLateTimers: faults.isOn('late timers') });
+  if (faults.isOn('late timers')) faults.note('late timers', 'timers');
   const events = openEventLog(scheduler.begin);
   const note = (process: string) => (text: string) => {
     events.write(scheduler.now(), process, text);
@@ -144,7 +152,12 @@ export async function runSeed({ seed, stepsMax, program, without }: SeedOptions)
     { scheduler, draws, faults },
     { root: disk.root, log: note('server'), variation, program },
   );
-  const rules = openRules(shared === undefined ? disk.folder : () => shared.server.folder, scheduler.now);
+  const acts = openActs();
+  const orders = openOrders(scheduler.now, acts);
+  const rules = openRules({
+    folder: shared === undefined ? disk.folder : () => shared.server.folder,
+    ...{ now: scheduler.now, orders, acts },
+  });
   const works = openUpstreamWorks({
     ...{ scheduler, draws, faults },
     onAccepted: (work) => {
@@ -181,11 +194,13 @@ export async function runSeed({ seed, stepsMax, program, without }: SeedOptions)
     }),
     program,
     readConfigs: (reloads) => readSimulatedConfigs(program, variation, reloads),
+    onReload: orders.reloaded,
     onLine: (message) => {
       if (AIMS.has(message)) aim('line', AIMED_CRASHES);
     },
   });
-  const world: World = { scheduler, draws, faults, machine, events, rules };
+  const outside = { scheduler, draws, faults, machine, events, rules, orders, acts, variation };
+  const world: World = { ...outside, team: startTeam(outside) };
   planDisturbances(world, shared);
   const planned = planCrashes({
     scheduler,
@@ -219,6 +234,14 @@ export async function runSeed({ seed, stepsMax, program, without }: SeedOptions)
     ...{ seed, events, faults: faults.listOn(), broken: rules.broken(), crashes: machine.crashes() },
     crashNames: [...planned, ...CRASH_FAULTS.flatMap((fault) => faults.listPlaces(fault))],
     ...counts,
+    acts: acts.counts(),
+    accepted: new Set(
+      rules
+        .list()
+        .map(({ order }) => order)
+        .filter((order) => ORDERS.includes(order)),
+    ).size,
+    happened: listHappened(faults),
     works: works.all().length,
     steps: scheduler.steps(),
     virtualMs: scheduler.now() - scheduler.begin,
@@ -255,6 +278,7 @@ function planDisturbances({ scheduler, draws, faults, machine }: World, shared: 
     for (let time = 1; time <= times; time += 1) {
       const name = `${fault} ${time}`;
       scheduler.after(draws.whole(`${name} at`, 0, CRASHES_WITHIN_MS), scheduler.world, () => {
+        faults.note(fault, name);
         act(name);
       });
     }
@@ -287,7 +311,9 @@ interface CrashPlan {
 }
 
 function drawCrash(draws: ReturnType<typeof openDraws>, faults: Faults, name: string): CrashKind {
-  return faults.isOn('power cut') && draws.happens(`${name} kind`, POWER_CUTS) ? 'power cut' : 'kill';
+  if (!faults.isOn('power cut') || !draws.happens(`${name} kind`, POWER_CUTS)) return 'kill';
+  faults.note('power cut', name);
+  return 'power cut';
 }
 
 /** Some crashes at random moments. Returns their names. */
@@ -295,7 +321,10 @@ function planCrashes({ faults, draws, crashSoon, drawKind }: CrashPlan): readonl
   if (!faults.isOn('crash')) return [];
   const names = Array.from({ length: draws.whole('crashes', 1, CRASHES_MAX) }, (_none, at) => `crash ${at + 1}`);
   const planned = names.filter((name) => !faults.isLeftOut(name));
-  for (const name of planned) crashSoon(draws.whole(name, 0, CRASHES_WITHIN_MS), drawKind(name));
+  for (const name of planned) {
+    faults.note('crash', name);
+    crashSoon(draws.whole(name, 0, CRASHES_WITHIN_MS), drawKind(name));
+  }
   return planned;
 }
 
@@ -344,6 +373,7 @@ async function runWorld(world: World, works: ReturnType<typeof openUpstreamWorks
   await stream.finish();
   // a task that waits for a person can end meanwhile
   await waitForRest();
+  await auditTasks(world);
   rules.checkMoment();
   rules.checkEnd(works, faults.isCalm);
   await checkLedger(machine, rules);

@@ -17,16 +17,31 @@ const PROBE_MS_MAX = 40;
 /** Of the kept files whose sync has not ended, this part is on the disk already. */
 const EARLY_FILES = 0.5;
 /** A medium is a line of JSON with its facts, so that a probe reads what a fetch wrote. */
-const VIDEO: Omit<VideoFacts, 'durationMs'> = {
+const VIDEO: Omit<VideoFacts, 'durationMs' | 'width' | 'height'> = {
   family: 'video',
   mediaType: 'video/mp4',
-  width: 1280,
-  height: 720,
   frameRate: 24,
   frames: 120,
   videoCodec: 'avc',
 };
+/** The host of the reference videos of clients. */
+export const VIDEOS_HOST = 'videos.example';
 const PICTURE: ImageFacts = { family: 'image', mediaType: 'image/png', width: 640, height: 640 };
+
+/** The short side of a video by its resolution; the long one follows from the ratio, in steps of 32 as generators do. */
+const SHORT_SIDES: Readonly<Record<string, number>> = { '720p': 736, '768P': 768, '1080p': 1088, '2K': 1440 };
+const SIDE_STEP = 32;
+
+/** Reads from the address of a result what the video shows. */
+function describeVideo(url: string): VideoFacts {
+  const { searchParams } = new URL(url);
+  // a video that begins with a picture may have no ratio of its own
+  const [wide = 1, high = 1] = (searchParams.get('ratio') || '16:9').split(':').map(Number);
+  const short = SHORT_SIDES[searchParams.get('resolution') ?? ''] ?? SHORT_SIDES['720p']!;
+  const long = Math.floor((short * Math.max(wide, high)) / Math.min(wide, high) / SIDE_STEP) * SIDE_STEP;
+  const durationMs = Number(searchParams.get('seconds') ?? 0) * 1000;
+  return { ...VIDEO, durationMs, ...(wide >= high ? { width: long, height: short } : { width: short, height: long }) };
+}
 
 export interface BackendsOptions {
   readonly scheduler: Scheduler;
@@ -174,11 +189,11 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
       blobs,
       incoming,
       fetcher: {
-        fetchReference: async () => ({ ...(await download(PICTURE, Fault, 'network')), isFromException: false }),
-        withResult: async ({ url }, use) => {
-          const seconds = Number(new URL(url).searchParams.get('seconds') ?? 0);
-          return use(await download({ ...VIDEO, durationMs: seconds * 1000 }, Fault, 'status'));
+        fetchReference: async ({ url }) => {
+          const facts = new URL(url).host === VIDEOS_HOST ? describeVideo(url) : PICTURE;
+          return { ...(await download(facts, Fault, 'network')), isFromException: false };
         },
+        withResult: async ({ url }, use) => use(await download(describeVideo(url), Fault, 'status')),
       },
       sendWebhook: (order) => receivers.send(order),
       parsers: { references: parsers, results: parsers },

@@ -24,6 +24,14 @@ export const REMIXED_MODEL = 'Alpha-H3';
 /** By resolution: no two models have the same one. */
 export const NANOS_PER_SECOND: Readonly<Record<string, bigint>> = Object.assign({}, ...Object.values(MODELS));
 export const REMIX_NANOS_PER_SECOND = 50_000_000n;
+/** The price of a second of a reference video, of every model. */
+export const INPUT_NANOS_PER_SECOND = 20_000_000n;
+/** What a task of the class `batch` costs of the whole price, in percent. */
+export const BATCH_PERCENT = 50n;
+/** The percentages of all prices, one after the other with each reload. */
+export const PRICE_PERCENTS = [100n, 130n, 80n] as const;
+/** What the usage of every simulated call costs. */
+export const NANOS_PER_CALL = 15_000n;
 export const ALPHA_CHANNEL = 'alpha-channel';
 export const KLING_CHANNEL = 'kling-channel';
 const CHAT_CHANNEL = 'chat-channel';
@@ -33,6 +41,15 @@ export const RICH = { id: 'acme', keys: ['sk-simulated-acme-1', 'sk-simulated-ac
 export const POOR = { id: 'shoestring', keys: ['sk-simulated-shoestring'] } as const;
 /** Its token is revoked in the middle of a run. */
 export const REVOKED = { id: 'leaver', keys: ['sk-simulated-leaver'] } as const;
+
+/** Its clients order with tokens that a token with a limit has made, directly or through another one. */
+export const TEAM = { id: 'studio', keys: ['sk-simulated-studio'] } as const;
+
+/** A token and the account that it belongs to. */
+export interface Caller {
+  readonly account: string;
+  readonly token: string;
+}
 
 /** Names that no client may see. */
 export const PRIVATE_NAMES: readonly string[] = [
@@ -45,7 +62,7 @@ export const PRIVATE_NAMES: readonly string[] = [
 ];
 
 /** What seeds differ in. */
-interface Variation {
+export interface Variation {
   readonly poorCredit: string;
   readonly perToken: number;
   readonly channelInFlight: number;
@@ -65,9 +82,9 @@ export function drawVariation(draws: Draws): Variation {
   const hasQueue = draws.happens('config queue', QUEUES);
   return {
     poorCredit: draws.pick('config credit', ['0.50', '1.50', '4.00']),
-    perToken: isTight ? draws.whole('config per token', 2, 6) : 1000,
-    channelInFlight: isTight ? draws.whole('config in flight', 2, 8) : 1000,
-    requestsPerMinute: isTight ? draws.whole('config requests', 6, 30) : 6000,
+    perToken: isTight ? draws.whole('config per token', 6, 16) : 1000,
+    channelInFlight: isTight ? draws.whole('config in flight', 8, 30) : 1000,
+    requestsPerMinute: isTight ? draws.whole('config requests', 20, 60) : 6000,
     hasCallbacks: draws.happens('config callbacks', CALLBACKS),
     longestWait: hasQueue ? draws.pick('config longest wait', ['20s', '2m', '8m']) : undefined,
     tokenQueue: hasQueue
@@ -82,8 +99,8 @@ export function drawVariation(draws: Draws): Variation {
 const TIGHT = 0.25;
 const CALLBACKS = 0.5;
 const QUEUES = 0.5;
-/** The weights that a channel has, one after the other with each reload. */
-const WEIGHTS = 3;
+/** The weights that a channel has, one after the other with each reload. As many as there are price tables. */
+const WEIGHTS = PRICE_PERCENTS.length;
 
 interface ChannelPlace {
   readonly origin: string;
@@ -106,7 +123,7 @@ function describeChannel(
   };
 }
 
-const toDecimal = (nanos: bigint): string => (Number(nanos) / 1e9).toFixed(2);
+const toDecimal = (nanos: bigint): string => (Number(nanos) / 1e9).toFixed(9);
 
 function describeQueue({ longestWait }: Variation): object {
   if (longestWait === undefined) return { queue: { enabled: false } };
@@ -116,6 +133,8 @@ function describeQueue({ longestWait }: Variation): object {
 /** The configuration of the one program as an operator writes it; `reloads` counts its changes. */
 function describeProgram(variation: Variation, reloads: number): object {
   const { perToken, hasCallbacks, tokenQueue } = variation;
+  const percent = PRICE_PERCENTS[reloads % PRICE_PERCENTS.length]!;
+  const price = (nanos: bigint): string => toDecimal((nanos * percent) / 100n);
   const weights = { alpha: 1 + (reloads % WEIGHTS), kling: 1 + ((reloads + 1) % WEIGHTS) };
   const tokens = (keys: readonly string[], last: object = {}): object[] =>
     keys.map((key, at) => ({ key, models: ['*'], ...(at === keys.length - 1 ? last : {}) }));
@@ -153,16 +172,21 @@ function describeProgram(variation: Variation, reloads: number): object {
       ...Object.fromEntries(
         Object.entries(MODELS).map(([model, prices]) => [
           model,
-          { per_second: Object.fromEntries(Object.entries(prices).map(([name, nanos]) => [name, toDecimal(nanos)])) },
+          {
+            per_second: Object.fromEntries(Object.entries(prices).map(([name, nanos]) => [name, price(nanos)])),
+            per_input_second: price(INPUT_NANOS_PER_SECOND),
+            class_discounts: { batch: toDecimal(((100n - BATCH_PERCENT) * 1_000_000_000n) / 100n) },
+          },
         ]),
       ),
-      [`${REMIXED_MODEL}__regeneration`]: { per_second: toDecimal(REMIX_NANOS_PER_SECOND) },
+      [`${REMIXED_MODEL}__regeneration`]: { per_second: price(REMIX_NANOS_PER_SECOND) },
       [CHAT_MODEL]: { per_million_tokens: { input: '0.50', output: '1.50' }, hold: '0.05' },
     },
     accounts: [
       { id: RICH.id, credit: '100000.00', tokens: tokens(RICH.keys, tokenQueue && { queue: tokenQueue }) },
       { id: POOR.id, credit: variation.poorCredit, tokens: tokens(POOR.keys) },
       { id: REVOKED.id, credit: '100.00', tokens: tokens(REVOKED.keys) },
+      { id: TEAM.id, credit: '1000.00', tokens: tokens(TEAM.keys) },
     ],
   };
 }

@@ -20,6 +20,8 @@ const PAGES = 0.02;
 const PAGE: UpstreamAnswer = { status: 200, text: '<html><body>Please sign in</body></html>' };
 const THROTTLED = { status: 429, headers: { 'retry-after': '1' } };
 const LIST_PAGE = 20;
+/** The length of every reference video. */
+export const REFERENCE_SECONDS = 4;
 
 interface HostOptions {
   readonly works: UpstreamWorks;
@@ -82,7 +84,7 @@ function answerAlpha(options: HostOptions, request: UpstreamRequest, name: strin
 
 interface AlphaOrder {
   readonly model: string;
-  readonly content?: readonly { readonly text?: string }[];
+  readonly content?: readonly { readonly type: string; readonly text?: string }[];
   readonly duration?: number;
   readonly resolution: string;
   readonly ratio?: string;
@@ -106,6 +108,8 @@ function submitToAlpha({ works, faults }: HostOptions, { body }: UpstreamRequest
     key: undefined,
     source,
     callbackUrl: callback_url,
+    inputSeconds: content.filter(({ type }) => type === 'video_url').length * REFERENCE_SECONDS,
+    hasUsage: true,
   });
   return json(200, { task_id: id });
 }
@@ -134,7 +138,9 @@ function showAlphaWork(works: UpstreamWorks, work: Work): object {
     duration: work.duration,
     ratio: work.ratio,
     created_at: Math.floor(work.createdAt / 1000),
-    usage: hasSucceeded ? { total_seconds: work.duration, output_seconds: work.duration } : {},
+    usage: hasSucceeded
+      ? { total_seconds: work.usedSeconds, input_seconds: work.inputSeconds, output_seconds: work.duration }
+      : {},
     ...(hasSucceeded ? { content: { url: works.takeUrl(work) } } : {}),
     ...(state === 'failed' ? { error: { code: '1027', message: 'output contains sensitive content' } } : {}),
   };
@@ -183,6 +189,8 @@ function submitToKling({ works, faults }: HostOptions, { path, body }: UpstreamR
     key: options.external_task_id,
     source: undefined,
     callbackUrl: undefined,
+    inputSeconds: 0,
+    hasUsage: false,
   });
   return json(200, { code: 0, message: 'SUCCEED', data: { id: work.id, status: 'submitted' } });
 }

@@ -13,6 +13,16 @@ const FAULTY_WORKS = 0.12;
 const UNKNOWN_MS_MAX = 12_000;
 /** The reports of success that have no URL yet. Five of them in a row ask a person. */
 const WITHOUT_URL_MAX = 7;
+/** Of the works, this part uses other seconds than were ordered. */
+const OTHER_USAGE = 0.3;
+/** How many seconds more or less, and how many times as many, where a person has to decide. */
+const USAGES = [
+  (seconds: number) => seconds - 2,
+  (seconds: number) => seconds - 1,
+  (seconds: number) => seconds + 1,
+  (seconds: number) => seconds + 4,
+  (seconds: number) => seconds * 12,
+];
 
 /** An order as an upstream has accepted it. */
 export interface AcceptedOrder {
@@ -28,6 +38,10 @@ export interface AcceptedOrder {
   readonly source: Work | undefined;
   /** The address that the upstream calls when the work has changed. */
   readonly callbackUrl: string | undefined;
+  /** The seconds of the reference videos. */
+  readonly inputSeconds: number;
+  /** True if the upstream reports what it used. */
+  readonly hasUsage: boolean;
 }
 
 export type WorkState = 'queued' | 'running' | 'pondering' | 'succeeded' | 'failed' | 'cancelled' | 'lost';
@@ -46,6 +60,8 @@ export interface Work extends AcceptedOrder {
   readonly knownAt: number;
   /** The next reports of success that have no URL. */
   withoutUrl: number;
+  /** The seconds that the upstream reports as used. Undefined if it reports no usage. */
+  readonly usedSeconds: number | undefined;
 }
 
 export interface UpstreamWorks {
@@ -80,6 +96,10 @@ export function openUpstreamWorks({ scheduler, draws, faults, onAccepted }: Work
     if (faults.happens('lost work', name, FAULTY_WORKS)) return 'is lost';
     return faults.happens('unknown state', name, FAULTY_WORKS) ? 'ponders' : 'succeeds';
   };
+  const drawUsage = (name: string, { duration, inputSeconds }: AcceptedOrder): number => {
+    const ordered = duration + inputSeconds;
+    return draws.happens(`${name} usage`, OTHER_USAGE) ? draws.pick(`${name} used`, USAGES)(ordered) : ordered;
+  };
   const readState = (work: Work): WorkState => {
     const now = scheduler.now();
     if (work.isCancelled) return 'cancelled';
@@ -111,6 +131,7 @@ export function openUpstreamWorks({ scheduler, draws, faults, onAccepted }: Work
         knownAt: faults.happens('late knowledge', name, FAULTY_WORKS)
           ? createdAt + draws.whole(`${name} known after`, 0, UNKNOWN_MS_MAX)
           : createdAt,
+        usedSeconds: accepted.hasUsage ? drawUsage(name, accepted) : undefined,
         withoutUrl: faults.happens('success without URL', name, FAULTY_WORKS)
           ? draws.whole(`${name} without URL`, 1, WITHOUT_URL_MAX)
           : 0,
@@ -125,7 +146,12 @@ export function openUpstreamWorks({ scheduler, draws, faults, onAccepted }: Work
     readState,
     takeUrl: (work) => {
       work.withoutUrl -= 1;
-      return work.withoutUrl >= 0 ? undefined : `https://${RESULTS_HOST}/${work.id}.mp4?seconds=${work.duration}`;
+      return work.withoutUrl >= 0 ? undefined : buildResultUrl(work);
     },
   };
+}
+
+/** The address of the result of a work, which says what the media service finds in it. */
+function buildResultUrl({ id, duration, resolution, ratio }: Work): string {
+  return `https://${RESULTS_HOST}/${id}.mp4?${new URLSearchParams({ seconds: String(duration), resolution, ratio })}`;
 }

@@ -1,9 +1,13 @@
+import type { Acts } from './acts.ts';
 import type { Draws } from './draws.ts';
 import type { EventLog } from './event-log.ts';
 import type { Faults } from './faults.ts';
 import type { Machine } from './machine.ts';
-import type { Rules } from './rules.ts';
+import type { Orders } from './orders.ts';
+import type { Rules } from './rules/rules.ts';
 import type { Scheduler } from './scheduler.ts';
+import type { Variation } from './simulated-config.ts';
+import type { Team } from './team.ts';
 import { LostAnswer } from './simulated-http.ts';
 import type { HttpAnswer, HttpOrder, SendOptions } from './simulated-http.ts';
 
@@ -18,6 +22,10 @@ export interface World {
   readonly machine: Machine;
   readonly events: EventLog;
   readonly rules: Rules;
+  readonly orders: Orders;
+  readonly acts: Acts;
+  readonly variation: Variation;
+  readonly team: Team;
 }
 
 /** A client comes again after an answer with this status; after any other refusal it does not. */

@@ -1,0 +1,138 @@
+import type { Acts } from '../acts.ts';
+import type { Orders } from '../orders.ts';
+import { NANOS_PER_CALL } from '../simulated-config.ts';
+import type { UpstreamWorks, Work } from '../upstream-works.ts';
+import type { BreakRule, ExpectNone, ReadStore, Row } from './read-stores.ts';
+
+export interface MoneyParts {
+  readonly read: ReadStore;
+  readonly expectNone: ExpectNone;
+  readonly breakRule: BreakRule;
+  readonly orders: Orders;
+  readonly works: UpstreamWorks;
+  readonly acts: Acts;
+  /** The order of a task that its client was told of. */
+  readonly findOrder: (taskId: string) => string | undefined;
+}
+
+const UNBALANCED = 'SELECT event_key FROM ledger_lines GROUP BY event_key HAVING SUM(amount_nanos) <> 0';
+const HELD = `SELECT a.id, a.held_nanos FROM accounts a WHERE a.held_nanos <>
+  (SELECT COALESCE(SUM(h.amount_nanos), 0) FROM holds h WHERE h.account_id = a.id AND h.state = 'open') +
+  (SELECT COALESCE(SUM(c.amount_nanos), 0) FROM calls c WHERE c.account_id = a.id AND c.ended_at IS NULL)`;
+/** Holds come out of what is there. Only a charge above its hold may take more. */
+const OVERDRAWN = `SELECT id, balance_nanos, held_nanos FROM accounts
+  WHERE held_nanos > 0 AND balance_nanos - held_nanos < 0
+    AND NOT EXISTS (SELECT 1 FROM holds h WHERE h.account_id = accounts.id AND h.charged_nanos > h.amount_nanos)`;
+const ENDED_TWICE = `SELECT task_id FROM financial_events WHERE kind IN ('settle', 'release')
+  GROUP BY task_id HAVING COUNT(*) > 1`;
+import { WAITS } from './check-rest.ts';
+const TASKS = `SELECT t.id, t.state, t.settled_at, t.order_json, t.upstream_account, t.upstream_id, ${WAITS} AS waits
+  FROM tasks t`;
+const MARK = /\[(order-\d+)\]/;
+/** Usage that comes to more than this many times its hold waits for a person. */
+const OVERRUN_FACTOR = 10n;
+/** A lapsed hold is released within this time. */
+const LAPSE_MS_MAX = 120_000;
+
+/** The rules about money that hold at every moment. */
+export function checkBooks(read: ReadStore, expectNone: ExpectNone): void {
+  expectNone('the lines of an event sum to zero', read('billing', UNBALANCED));
+  expectNone('the held amount is that of the open holds', read('billing', HELD));
+  expectNone('a hold ends once', read('billing', ENDED_TWICE));
+  expectNone('no account is overdrawn', read('billing', OVERDRAWN));
+}
+
+/** Judges every charge at the end of a run, by what its client ordered and what its upstream reported. */
+export function checkCharges(parts: MoneyParts): void {
+  const { read, expectNone } = parts;
+  const holds = new Map(read('billing', 'SELECT * FROM holds').map((hold) => [String(hold['task_id']), hold]));
+  const tasks = read('tasks', TASKS);
+  const known = new Set(tasks.map(({ id }) => String(id)));
+  expectNone(
+    'a hold has its task',
+    [...holds.values()].filter(({ task_id: id }) => !known.has(String(id))),
+  );
+  expectNone(
+    'no hold stays open after the end of its task',
+    tasks.filter(
+      ({ id, settled_at: at, waits }) => at !== null && waits === 0 && holds.get(String(id))?.['state'] === 'open',
+    ),
+  );
+  expectNone(
+    'a failed task is charged nothing',
+    tasks.filter(({ id, state }) => state === 'failed' && Number(holds.get(String(id))?.['charged_nanos'] ?? 0) !== 0),
+  );
+  for (const task of tasks)
+    if (task['state'] === 'completed' && task['settled_at'] !== null)
+      checkCharge(parts, task, holds.get(String(task['id'])));
+}
+
+/** A completed task is charged the price of its order for what its upstream reports, at most the bound of its client. */
+function checkCharge(parts: MoneyParts, task: Row, hold: Row | undefined): void {
+  const { breakRule, orders, works, acts } = parts;
+  const order = findOrderName(parts, task);
+  const video = order === undefined ? undefined : orders.find(order);
+  if (order === undefined || video === undefined) return;
+  const work = works
+    .all()
+    .find(({ account, id }) => account === task['upstream_account'] && id === task['upstream_id']);
+  const seconds = work?.usedSeconds ?? video.seconds + video.inputSeconds;
+  const prices = orders.listPrices(order, seconds);
+  const ordered = orders.listPrices(order, video.seconds + video.inputSeconds);
+  const { maxNanos } = video;
+  const expected = prices.map((price) => (maxNanos !== undefined && maxNanos < price ? maxNanos : price));
+  const charged = hold?.['charged_nanos'] ?? null;
+  if (charged === null) {
+    // a person decides over usage far above the order
+    const isFarAbove = prices.some((price) => ordered.some((held) => price > OVERRUN_FACTOR * held));
+    if (isFarAbove && task['waits'] === 1) acts.note('usage far above the order waits for a person');
+    else breakRule('a completed task is charged', `${String(task['id'])} of ${order}`);
+    return;
+  }
+  if (!expected.includes(BigInt(charged)))
+    breakRule(
+      'a completed task is charged the price of its order',
+      `${String(task['id'])} of ${order} is charged ${String(charged)}, must be ${expected.join(' or ')}`,
+    );
+  noteUsage(parts, work, video.seconds + video.inputSeconds);
+  if (String(hold?.['price_key']).endsWith('__batch')) acts.note('an order is charged the price of its class');
+}
+
+function noteUsage({ acts }: MoneyParts, work: Work | undefined, ordered: number): void {
+  if (work?.usedSeconds === undefined) return;
+  if (work.usedSeconds < ordered) acts.note('usage is below the order');
+  if (work.usedSeconds > ordered) acts.note('usage is above the order');
+}
+
+/** The name of the order of a task: as its client knows it, or by its prompt, which a client that left may never see. */
+function findOrderName({ findOrder }: MoneyParts, { id, order_json: order }: Row): string | undefined {
+  return findOrder(String(id)) ?? MARK.exec(String(order))?.[1];
+}
+
+const ENDED_JOBS = `SELECT id, state FROM jobs WHERE state IN ('completed', 'failed')`;
+
+/** Each job has ended, and each call is closed and charged what its upstream reports, or nothing. */
+export function checkCalls({ read, expectNone }: MoneyParts, now: number): void {
+  expectNone('every queued call ends', read('tasks', RUNNING_JOBS));
+  expectNone(
+    'the hold of a call ends, or lapses in time',
+    read('billing', 'SELECT id, placed_at, lapses_at FROM calls WHERE ended_at IS NULL').filter(
+      ({ lapses_at: at }) => Number(at) < now - LAPSE_MS_MAX,
+    ),
+  );
+  expectNone(
+    'a call is charged at most its hold',
+    read('billing', 'SELECT id, amount_nanos, charged_nanos FROM calls WHERE charged_nanos > amount_nanos'),
+  );
+  const charges = new Map(read('billing', 'SELECT * FROM calls').map((call) => [String(call['id']), call]));
+  expectNone(
+    'a queued call is charged what it used, and a failed one nothing',
+    read('tasks', ENDED_JOBS).filter(({ id, state }) => {
+      const charged = charges.get(String(id))?.['charged_nanos'] ?? null;
+      if (charged === null) return false;
+      return state === 'completed' ? BigInt(charged) !== NANOS_PER_CALL : BigInt(charged) !== 0n;
+    }),
+  );
+}
+
+export const RUNNING_JOBS = "SELECT id FROM jobs WHERE state NOT IN ('completed', 'failed') LIMIT 1";

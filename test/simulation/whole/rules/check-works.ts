@@ -1,0 +1,34 @@
+import type { UpstreamWorks, WorkState } from '../upstream-works.ts';
+import { WAITS } from './check-rest.ts';
+import type { BreakRule, ReadStore } from './read-stores.ts';
+
+/** What the work of a failed task can have come to. */
+const UNPAID: ReadonlySet<WorkState> = new Set(['failed', 'cancelled', 'lost']);
+
+/** Every accepted work belongs to one task, unless its upstream has lost it, or the task of its order waits for a person. */
+export function checkWorks(read: ReadStore, works: UpstreamWorks, breakRule: BreakRule): void {
+  const owners = read(
+    'tasks',
+    `SELECT t.id, t.upstream_account, t.upstream_id, t.order_json, t.state, t.deleted_at, ${WAITS} AS waits FROM tasks t`,
+  );
+  for (const work of works.all()) {
+    const own = owners.filter(({ upstream_account: account, upstream_id: id }) => {
+      return account === work.account && id === work.id;
+    });
+    const isRemix = work.source !== undefined;
+    const isAwaited =
+      isRemix ||
+      owners.some(({ order_json: order, waits }) => waits === 1 && String(order).includes(`[${work.order}]`));
+    if (own.length !== 1 && !isAwaited && works.readState(work) !== 'lost')
+      breakRule('every accepted work belongs to one task', `${work.id} of ${work.order} has ${own.length}`);
+    const [owner] = own;
+    // a deleted task has no prompt any more
+    const isTold = !isRemix && owner !== undefined && owner['deleted_at'] === null;
+    if (isTold && !String(owner['order_json']).includes(`[${work.order}]`))
+      breakRule('a task has the work of its own order', `${String(owner['id'])} has ${work.id} of ${work.order}`);
+    if (owner?.['state'] === 'completed' && works.readState(work) !== 'succeeded')
+      breakRule('a completed task has work that succeeded', `${String(owner['id'])} has ${work.id}`);
+    if (owner?.['state'] === 'failed' && !UNPAID.has(works.readState(work)))
+      breakRule('a failed task has no work that succeeds', `${String(owner['id'])} has ${work.id}`);
+  }
+}

@@ -1,0 +1,135 @@
+import type { Acts } from '../acts.ts';
+import { isFinal } from '../dialects.ts';
+import type { SeenTask } from '../dialects.ts';
+import type { BreakRule } from './read-stores.ts';
+
+/** A create as its client knows it. */
+export interface PromisedOrder {
+  /** The name of the order, however often it is sent. */
+  readonly order: string;
+  readonly account: string;
+  /** Empty if the order has no key. */
+  readonly key: string;
+}
+
+/** A task whose id a client knows. */
+export interface PromisedTask {
+  readonly order: string;
+  readonly account: string;
+  readonly id: string;
+}
+
+/** What clients saw of tasks and jobs. */
+export interface SeenTasks {
+  /** A create was answered with a task. */
+  promised(order: PromisedOrder, task: SeenTask): void;
+  promisedJob(key: string, jobId: string): void;
+  /**
+   * A task or a job was read. Different dialects have different words for the same end. `sentAt` is the time at which the
+   * client sent the request, of any process.
+   */
+  read(dialect: string, task: SeenTask, sentAt: number): void;
+  /** A read says that there is no such task. */
+  missing(taskId: string): void;
+  /** A client is about to remove a task. */
+  removing(taskId: string): void;
+  /** A client was told that the task is removed. */
+  removed(taskId: string): void;
+  /** A read of a task, sent at this time, was answered with it. */
+  found(taskId: string, sentAt: number): void;
+  /** A client of another account asks for the task, and gets this status. */
+  askedByOther(taskId: string, status: number): void;
+  isRemoving(taskId: string): boolean;
+  readonly list: () => readonly PromisedTask[];
+  /** The order of a task that its client was told of. */
+  findOrder(taskId: string): string | undefined;
+}
+
+/** The states that a task goes through, in this order. A state that no adapter knows is shown unchanged. */
+const RANKS: Readonly<Record<string, number>> = {
+  queued: 1,
+  pending: 1,
+  in_progress: 2,
+  pondering: 2,
+  completed: 3,
+  failed: 3,
+};
+
+interface SeenState {
+  readonly rank: number;
+  readonly status: string;
+  /** The time at which the answer came. */
+  readonly at: number;
+}
+
+/** What clients were told stays true. */
+export function openSeenTasks(breakRule: BreakRule, now: () => number, acts: Acts): SeenTasks {
+  const taskOfKey = new Map<string, string>();
+  const promised = new Map<string, PromisedTask>();
+  const ended = new Map<string, string>();
+  const states = new Map<string, SeenState>();
+  const removing = new Set<string>();
+  const removed = new Map<string, number>();
+  const promiseKey = (account: string, key: string, id: string): void => {
+    const known = taskOfKey.get(`${account} ${key}`);
+    if (known !== undefined && known !== id) breakRule('a key makes one task', `${key}: ${known} and ${id}`);
+    if (known === id) acts.note('a key is repeated');
+    taskOfKey.set(`${account} ${key}`, id);
+  };
+  const assertForward = ({ id, status }: SeenTask, sentAt: number): void => {
+    const rank = RANKS[status];
+    if (rank === undefined) {
+      breakRule('a state is one of the contract', `${id}: ${status}`);
+      return;
+    }
+    const before = states.get(id);
+    if (before !== undefined && before.at <= sentAt && before.rank > rank)
+      breakRule('no state goes backwards', `${id}: ${before.status}, then ${status}`);
+    if (before === undefined || rank > before.rank) states.set(id, { rank, status, at: now() });
+  };
+  return {
+    read: (dialect, task, sentAt) => {
+      if (dialect !== 'async') assertForward(task, sentAt);
+      if (!isFinal(task)) return;
+      // every dialect says the same state, and each its own error
+      for (const [of, end] of [
+        [task.id, task.status],
+        [`${dialect} ${task.id}`, `${task.status} ${task.error}`],
+      ] as const) {
+        const before = ended.get(of);
+        if (before !== undefined && before !== end)
+          breakRule('a final state never changes', `${of}: ${before}, then ${end}`);
+        ended.set(of, end);
+      }
+    },
+    promised: ({ order, account, key }, { id }) => {
+      if (key !== '') promiseKey(account, key, id);
+      promised.set(id, { order, account, id });
+    },
+    promisedJob: (key, jobId) => {
+      promiseKey('', key, jobId);
+    },
+    missing: (taskId) => {
+      if (!removing.has(taskId))
+        breakRule('no task is lost', `${taskId} of ${promised.get(taskId)?.order ?? 'no order'} is not found`);
+    },
+    removing: (taskId) => {
+      removing.add(taskId);
+    },
+    removed: (taskId) => {
+      removed.set(taskId, now());
+      acts.note('a task is deleted');
+    },
+    found: (taskId, sentAt) => {
+      if ((removed.get(taskId) ?? Infinity) <= sentAt)
+        breakRule('a deleted task is not found', `${taskId} is read after its deletion was answered`);
+    },
+    askedByOther: (taskId, status) => {
+      if (status < 400) breakRule('a task of another account is not found', `${taskId} is answered with ${status}`);
+      if (status === 404) acts.note('a foreign task is not found');
+    },
+    isRemoving: (taskId) => removing.has(taskId),
+    list: () => [...promised.values()],
+    findOrder: (taskId) => promised.get(taskId)?.order,
+  };
+}
