@@ -371,9 +371,9 @@ async function runWorld(world: World, works: ReturnType<typeof openUpstreamWorks
     return;
   }
   await stream.finish();
+  await auditTasks(world);
   // a task that waits for a person can end meanwhile
   await waitForRest();
-  await auditTasks(world);
   rules.checkMoment();
   rules.checkEnd(works, faults.isCalm);
   await checkLedger(machine, rules);

@@ -14,6 +14,8 @@ const RESTLESS_SINCE = `${RESTLESS} AND t.admission <> 'waiting'
   AND COALESCE(t.began_at, t.created_at) < CAST(? AS INTEGER)`;
 const ENDED = "SELECT t.id, t.finished_at FROM tasks t WHERE t.finished_at IS NOT NULL AND t.admission <> 'refused'";
 const OPEN_CALLS = 'SELECT id FROM calls WHERE ended_at IS NULL LIMIT 1';
+const DUE_DELIVERIES =
+  "SELECT id FROM webhook_deliveries WHERE state = 'pending' AND due_at < CAST(? AS INTEGER) LIMIT 1";
 const OUTBOX = 'SELECT id FROM outbox LIMIT 1';
 const FINISHED_TWICE = `SELECT task_id, COUNT(*) AS ends FROM task_events WHERE type IN ('completed', 'failed')
   GROUP BY task_id HAVING COUNT(*) > 1`;
@@ -24,12 +26,16 @@ const MISCOUNTED_PLACES = `SELECT lane, account_id, waiting FROM queue_accounts 
   FROM waiting AS place WHERE place.lane = queue_accounts.lane AND place.account_id = queue_accounts.account_id
     AND claimed = 0)`;
 
-/** Reports whether every task and job has ended and is settled, or waits for a person. */
-export function isAtRest(read: ReadStore, isCalm: boolean): boolean {
+/** Reports whether every task and job has ended and is settled, or waits for a person, and no delivery is due. */
+export function isAtRest(
+  read: ReadStore,
+  { now, isCalm }: { readonly now: number; readonly isCalm: boolean },
+): boolean {
   return (
     read('tasks', `${RESTLESS} LIMIT 1`).length === 0 &&
     read('tasks', OUTBOX).length === 0 &&
     read('tasks', RUNNING_JOBS).length === 0 &&
+    read('tasks', DUE_DELIVERIES, String(now)).length === 0 &&
     // a hold whose settlement died with its process lapses after an hour
     (!isCalm || read('billing', OPEN_CALLS).length === 0)
   );

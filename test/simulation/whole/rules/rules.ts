@@ -45,7 +45,7 @@ export interface Rules extends SeenTasks, Pick<SeenEvents, 'delivered' | 'heard'
   checkMoment(): void;
   /** A task that began before a time is at rest. For a world that has been healthy since then. */
   checkRest(since: number): void;
-  /** Reports whether every task has ended and is settled, or waits for a person. */
+  /** Reports whether every task has ended and is settled, or waits for a person, and no delivery is due. */
   isAtRest(isCalm: boolean): boolean;
   /** The rules that hold at the end of a run. */
   checkEnd(works: UpstreamWorks, isCalm: boolean): void;
@@ -152,7 +152,7 @@ export function openRules({ folder, now, orders, acts }: RulesOptions): Rules {
     checkRest: (since) => {
       checkRestSince(read, expectNone, since);
     },
-    isAtRest: (isCalm) => isAtRest(read, isCalm),
+    isAtRest: (isCalm) => isAtRest(read, { now: now(), isCalm }),
     checkEnd: (works, isCalm) => {
       const money = { read, expectNone, breakRule, orders, works, acts, findOrder: tasks.findOrder };
       checkRest(read, expectNone, breakRule);
