@@ -442,9 +442,22 @@ async function remove(world: World, { order, caller, taskId }: Promised): Promis
     const path = `/v1/videos/${taskId}`;
     const answer = await sendOrder(world, `${order} delete`, { method: 'DELETE', path, key: caller.token });
     if (answer !== undefined && !mayRepeat(answer)) {
-      if (answer.status === 200 || answer.status === 404) rules.removed(taskId);
+      if (answer.status !== 200 && answer.status !== 404) return;
+      rules.removed(taskId);
+      await readRemoved(world, { order, caller, taskId });
       return;
     }
     await scheduler.pause(draws.whole(`${order} delete ${removes}`, RETRY_MS.least, RETRY_MS.most));
+  }
+}
+
+/** Reads a task in every dialect once its removal was answered. Each read goes to any of the processes. */
+async function readRemoved(world: World, { order, caller, taskId }: Promised): Promise<void> {
+  const { scheduler, rules } = world;
+  for (const dialect of CLIENT_DIALECTS) {
+    const sentAt = scheduler.now();
+    const path = dialect.read(taskId);
+    const answer = await sendOrder(world, `${order} removed`, { method: 'GET', path, key: caller.token });
+    if (answer?.status === 200) rules.found(taskId, sentAt);
   }
 }

@@ -130,10 +130,13 @@ export function openMachine(options: MachineOptions): Machine {
     slot.running = { process, http, started: undefined };
     note(`${process.name} starts`);
     scheduler.after(0, process, () => {
-      startProgram(options, { process, http, configs: options.readConfigs(reloads) }).then(
+      const readAt = reloads;
+      startProgram(options, { process, http, configs: options.readConfigs(readAt) }).then(
         (started) => {
           slot.running = { process, http, started };
           note(`${process.name} is up`);
+          // the program polls its files from what it has read at its start
+          if (reloads !== readAt) reloadOne(slot.running);
         },
         (error: unknown) => {
           note(`${process.name} cannot start: ${String(error)}`);
@@ -177,16 +180,14 @@ export function openMachine(options: MachineOptions): Machine {
     reloads += 1;
     options.onReload(reloads);
     note(`the configuration changes for the ${reloads}. time`);
-    for (const { running } of listUp())
-      scheduler.after(
-        draws.whole(`reload ${reloads} of ${running?.process.name}`, 0, RELOAD_MS_MAX),
-        running!.process,
-        () => {
-          running!.started!.reload(reloads).catch((error: unknown) => {
-            note(`the configuration is not read: ${String(error)}`);
-          });
-        },
-      );
+    for (const { running } of listUp()) reloadOne(running!);
+  };
+  const reloadOne = ({ process, started }: RunningProcess): void => {
+    scheduler.after(draws.whole(`reload ${reloads} of ${process.name}`, 0, RELOAD_MS_MAX), process, () => {
+      started?.reload(reloads).catch((error: unknown) => {
+        note(`the configuration is not read: ${String(error)}`);
+      });
+    });
   };
   const send: Machine['send'] = async (order, sending) => {
     sends += 1;

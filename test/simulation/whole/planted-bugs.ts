@@ -1,4 +1,5 @@
 import { GATEWAY_BUGS } from './gateway-bugs.ts';
+import { ORDER_BUGS } from './order-bugs.ts';
 import { HIDDEN_BUGS } from './hidden-bugs.ts';
 import type { FoundBug, PlantedBug, SourceEdit } from './plant-bug.ts';
 
@@ -435,6 +436,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['the end of a task with a webhook has a delivery'],
   },
   ...GATEWAY_BUGS,
+  ...ORDER_BUGS,
 };
 
 export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = { ...FOUND_BUGS, ...HIDDEN_BUGS };

@@ -82,13 +82,15 @@ function checkCharge(parts: MoneyParts, task: Row, hold: Row | undefined): void 
   const { maxNanos } = video;
   const expected = prices.map((price) => (maxNanos !== undefined && maxNanos < price ? maxNanos : price));
   const charged = hold?.['charged_nanos'] ?? null;
+  const isFarAbove = prices.some((price) => ordered.some((held) => price > OVERRUN_FACTOR * held));
+  const isCertainly = prices.every((price) => ordered.every((held) => price > OVERRUN_FACTOR * held));
   if (charged === null) {
-    // a person decides over usage far above the order
-    const isFarAbove = prices.some((price) => ordered.some((held) => price > OVERRUN_FACTOR * held));
     if (isFarAbove && task['waits'] === 1) acts.note('usage far above the order waits for a person');
     else breakRule('a completed task is charged', `${String(task['id'])} of ${order}`);
     return;
   }
+  if (isCertainly)
+    breakRule('usage far above an order is charged only by a person', `${String(task['id'])} of ${order}`);
   if (!expected.includes(BigInt(charged)))
     breakRule(
       'a completed task is charged the price of its order',
