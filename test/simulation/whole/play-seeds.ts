@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describeShare, listRareActs } from './acts.ts';
+import { BATCHES } from './batches.ts';
 import { CALLS } from './calls.ts';
 import { ORDERS } from './clients.ts';
 import type { KeptSeed } from './kept-seeds.ts';
@@ -9,6 +10,7 @@ import type { SeedsOptions } from './read-options.ts';
 import { runSeed } from './run-seed.ts';
 import type { SeedOptions, SeedResult } from './run-seed.ts';
 import { STREAM } from './streams.ts';
+import { TEAM_ACT } from './team.ts';
 import type { SeedReport } from './seed-report.ts';
 import { shrinkRun } from './shrink-run.ts';
 import { showHistory } from './show-history.ts';
@@ -54,7 +56,7 @@ export async function shrinkSeed(options: PlayOptions, seed: number): Promise<bo
   if (first.broken === undefined) return true;
   console.log(`breaks the rule: ${first.broken.rule}`);
   const shrunk = await shrinkRun({
-    ...{ first, without, asked: [[...ACTS, ...CALLS, STREAM], ORDERS] },
+    ...{ first, without, asked: [[...ACTS, ...CALLS, ...BATCHES, STREAM, TEAM_ACT], ORDERS] },
     run: (tried) => runSeed({ seed, stepsMax, program, without: tried }),
     onRun: ({ left, isSame }) => {
       console.log(`without ${left.join(', ')}: ${isSame ? 'breaks the same rule' : 'does not'}`);

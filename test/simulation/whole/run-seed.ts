@@ -2,6 +2,7 @@ import path from 'node:path';
 import { listHappened, openActs } from './acts.ts';
 import type { SeedActs } from './acts.ts';
 import { auditTasks } from './audit-tasks.ts';
+import { runBatches } from './batches.ts';
 import { runCallbacks } from './callbacks.ts';
 import { runCalls } from './calls.ts';
 import { ORDERS, runClients } from './clients.ts';
@@ -358,7 +359,7 @@ async function runWorld(world: World, works: ReturnType<typeof openUpstreamWorks
   };
   check();
   const stream = startStream(world);
-  await Promise.all([runClients(world), runCalls(world), runOperators(world)]);
+  await Promise.all([runClients(world), runCalls(world), runBatches(world), runOperators(world)]);
   const isHealthy = (): boolean => scheduler.now() >= scheduler.begin + FAULTS_MS || faults.isCalm;
   const waitForRest = async (): Promise<void> => {
     const until = Math.max(scheduler.now(), scheduler.begin + FAULTS_MS) + restMsMax;

@@ -140,7 +140,11 @@ function describeProgram(variation: Variation, reloads: number): object {
     keys.map((key, at) => ({ key, models: ['*'], ...(at === keys.length - 1 ? last : {}) }));
   return {
     ...{ public_url: PUBLIC_URL, data_dir: '.', signing_key: SIGNING_KEY },
-    gateway: { listen: '127.0.0.1:8080', limits: { creates_per_minute: 6000, reads_per_minute: 60_000 } },
+    gateway: {
+      listen: '127.0.0.1:8080',
+      batches: true,
+      limits: { creates_per_minute: 6000, reads_per_minute: 60_000 },
+    },
     tasks: {
       listen: '127.0.0.1:9101',
       in_flight: { per_token: perToken, total: 1000 },

@@ -13,7 +13,8 @@ export interface HttpOrder {
   readonly method: string;
   readonly path: string;
   readonly key: string;
-  readonly body?: object | undefined;
+  /** An object is sent as JSON. A text is sent as it is; its type is in the headers. */
+  readonly body?: object | string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -72,7 +73,7 @@ export function openSimulatedPort({ scheduler, draws, process }: PortOptions): S
         readAnswer(answer, onPart, resolve, lose);
       });
       sent.once('error', lose);
-      sent.end(order.body === undefined ? undefined : JSON.stringify(order.body));
+      sent.end(typeof order.body === 'object' ? JSON.stringify(order.body) : order.body);
       if (leaveAfterMs !== undefined) scheduler.after(leaveAfterMs, scheduler.world, lose);
     });
   return {

@@ -16,6 +16,9 @@ const ENDED = "SELECT t.id, t.finished_at FROM tasks t WHERE t.finished_at IS NO
 const OPEN_CALLS = 'SELECT id FROM calls WHERE ended_at IS NULL LIMIT 1';
 const DUE_DELIVERIES =
   "SELECT id FROM webhook_deliveries WHERE state = 'pending' AND due_at < CAST(? AS INTEGER) LIMIT 1";
+/** Batches whose lines have all ended, but which have not. */
+const UNENDED_BATCHES = `SELECT id, phase FROM batches b WHERE phase <> 'ended'
+  AND NOT EXISTS (SELECT 1 FROM batch_lines l WHERE l.batch_id = b.id AND l.state IN ('pending', 'starting', 'running'))`;
 const OUTBOX = 'SELECT id FROM outbox LIMIT 1';
 const FINISHED_TWICE = `SELECT task_id, COUNT(*) AS ends FROM task_events WHERE type IN ('completed', 'failed')
   GROUP BY task_id HAVING COUNT(*) > 1`;
@@ -35,6 +38,7 @@ export function isAtRest(
     read('tasks', `${RESTLESS} LIMIT 1`).length === 0 &&
     read('tasks', OUTBOX).length === 0 &&
     read('tasks', RUNNING_JOBS).length === 0 &&
+    read('tasks', UNENDED_BATCHES).length === 0 &&
     read('tasks', DUE_DELIVERIES, String(now)).length === 0 &&
     // a hold whose settlement died with its process lapses after an hour
     (!isCalm || read('billing', OPEN_CALLS).length === 0)
@@ -49,6 +53,7 @@ export function checkRestSince(read: ReadStore, expectNone: ExpectNone, since: n
 /** At the end of a run each task is at rest, in no queue, and in no counter. */
 export function checkRest(read: ReadStore, expectNone: ExpectNone, breakRule: BreakRule): void {
   expectNone(REST, read('tasks', RESTLESS));
+  expectNone('a batch ends with its lines', read('tasks', UNENDED_BATCHES));
   expectNone('the outbox is empty', read('tasks', OUTBOX));
   expectNone('a task that waits has a reason', read('tasks', "SELECT task_id FROM attention WHERE reason = ''"));
   expectNone('a task that has ended waits only over its usage', read('tasks', WAITING_AFTER_END));
