@@ -189,7 +189,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     seeds: 60,
     rules: [
       'no hold stays open after the end of its task',
-      'a completed task is charged its seconds times the price',
+      'a completed task is charged the price of its order',
       'without faults a task is settled within 3000 ms of its end',
     ],
   },
@@ -204,7 +204,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     ],
     first: 1,
     seeds: 10,
-    rules: ['no hold stays open after the end of its task', 'a completed task is charged its seconds times the price'],
+    rules: ['no hold stays open after the end of its task', 'a completed task is charged the price of its order'],
   },
   'settled-without-a-check': {
     fault: 'A settlement does not look at the state of its hold, and its key is not unique.',
@@ -250,7 +250,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     ],
     first: 1,
     seeds: 10,
-    rules: ['a completed task is charged its seconds times the price', ONE, OWN],
+    rules: ['a completed task is charged the price of its order', ONE, OWN],
   },
   'refused-creates-keep-their-hold': {
     fault: 'The hold of a create that no upstream accepted stays open.',

@@ -9,7 +9,7 @@ const CORES_MAX = 64;
 const HOURS_MAX = 1000;
 const NAMES_MAX = 200;
 const PART =
-  /^(crash \d{1,3}|crash of boot \d{1,4}|aim at [a-z]{1,10} \d{1,7}|(order|call)-\d{1,4}|stream|operator [a-z ]{1,20}\d{0,2})$/;
+  /^(crash \d{1,3}|crash of boot \d{1,4}|aim at [a-z]{1,10} \d{1,7}|(order|call|batch)-\d{1,4}|stream|team|operator [a-z ]{1,20}\d{0,2})$/;
 
 const USAGE = `npm run simulate -- --seed N [--seeds COUNT] [--steps M] [--without NAMES] [--log FILE] [--bug NAME]
 npm run simulate -- --seed N --shrink
@@ -126,7 +126,7 @@ function readNames(text: string | undefined): ReadonlySet<string> {
   const unknown = names.find((name) => !FAULTS.some((fault) => fault === name) && !PART.test(name));
   if (unknown !== undefined)
     throw new BadOption(
-      `without: ${unknown} is no name; expected faults, crashes, orders, calls or acts such as slow sync,order-5`,
+      `without: ${unknown} is no name; expected faults, crashes, orders, calls, batches or acts such as slow sync,order-5`,
     );
   if (names.length > NAMES_MAX)
     throw new BadOption(`without: ${names.length} names are too many; expected at most ${NAMES_MAX}`);
