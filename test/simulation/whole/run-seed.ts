@@ -157,7 +157,7 @@ export async function runSeed({ seed, stepsMax, program, without }: SeedOptions)
   const orders = openOrders(scheduler.now, acts);
   const rules = openRules({
     folder: shared === undefined ? disk.folder : () => shared.server.folder,
-    ...{ now: scheduler.now, orders, acts },
+    ...{ now: scheduler.now, orders, acts, hasReplicas: shared !== undefined },
   });
   const works = openUpstreamWorks({
     ...{ scheduler, draws, faults },

@@ -61,6 +61,8 @@ export interface RulesOptions {
   readonly now: () => number;
   readonly orders: Orders;
   readonly acts: Acts;
+  /** True if several processes answer. */
+  readonly hasReplicas: boolean;
 }
 
 const HAS_ATTEMPTS = "SELECT name FROM sqlite_schema WHERE name = 'attempts'";
@@ -73,7 +75,7 @@ const EVENTS_BETWEEN = `SELECT id, type, subject_id FROM events
 const REVOKED_MS_MAX = 20_000;
 
 /** Judges a run by the rules of the product's contract: by what clients ordered and saw, by upstreams, and by the stores. */
-export function openRules({ folder, now, orders, acts }: RulesOptions): Rules {
+export function openRules({ folder, now, orders, acts, hasReplicas }: RulesOptions): Rules {
   let broken: BrokenRule | undefined;
   const stores = openReaders(folder);
   const { read } = stores;
@@ -83,7 +85,7 @@ export function openRules({ folder, now, orders, acts }: RulesOptions): Rules {
   const expectNone: ExpectNone = (rule, rows) => {
     if (rows.length > 0) breakRule(rule, rows.slice(0, 3).map(showRow).join('; '));
   };
-  const tasks = openSeenTasks(breakRule, now, acts);
+  const tasks = openSeenTasks({ breakRule, now, acts, hasReplicas });
   const events = openSeenEvents(breakRule, acts);
   const tooDear = new Set<string>();
   const revoked = new Map<string, number>();

@@ -62,8 +62,22 @@ interface SeenState {
   readonly at: number;
 }
 
+/**
+ * A gateway answers for a finished task from memory for this long, in milliseconds, if the announcement of its deletion at
+ * another gateway is lost.
+ */
+const REMEMBERED_MS_MAX = 120_000;
+
+export interface SeenTasksOptions {
+  readonly breakRule: BreakRule;
+  readonly now: () => number;
+  readonly acts: Acts;
+  /** True if several processes answer. */
+  readonly hasReplicas: boolean;
+}
+
 /** What clients were told stays true. */
-export function openSeenTasks(breakRule: BreakRule, now: () => number, acts: Acts): SeenTasks {
+export function openSeenTasks({ breakRule, now, acts, hasReplicas }: SeenTasksOptions): SeenTasks {
   const taskOfKey = new Map<string, string>();
   const promised = new Map<string, PromisedTask>();
   const ended = new Map<string, string>();
@@ -121,7 +135,8 @@ export function openSeenTasks(breakRule: BreakRule, now: () => number, acts: Act
       acts.note('a task is deleted');
     },
     found: (taskId, sentAt) => {
-      if ((removed.get(taskId) ?? Infinity) <= sentAt)
+      const toldMs = hasReplicas ? REMEMBERED_MS_MAX : 0;
+      if ((removed.get(taskId) ?? Infinity) + toldMs <= sentAt)
         breakRule('a deleted task is not found', `${taskId} is read after its deletion was answered`);
     },
     askedByOther: (taskId, status) => {
