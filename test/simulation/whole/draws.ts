@@ -1,5 +1,4 @@
 import type { Random } from '@reelgate/platform/ids';
-import { seeded } from '../../harness/seeded.ts';
 
 /**
  * The choices of one seed. Each has a name such as `crash 3`, and follows from the seed and the name alone, so that a
@@ -13,8 +12,8 @@ export interface Draws {
   /** A whole number from `least` to `most`, both possible. */
   whole(name: string, least: number, most: number): number;
   pick<T>(name: string, from: readonly T[]): T;
-  /** A source of random bytes of its own. */
-  bytes(name: string): Random;
+  /** A source of random bytes. Each read of it has a name of its own from `nameRead`. */
+  bytes(nameRead: () => string): Random;
 }
 
 export function openDraws(seed: number): Draws {
@@ -27,14 +26,29 @@ export function openDraws(seed: number): Draws {
     whole,
     happens: (name, probability) => chance(name) < probability,
     pick: <T>(name: string, from: readonly T[]): T => from[whole(name, 0, from.length - 1)]!,
-    bytes: (name) => {
-      const stream = seeded(hash(`${seed} ${name}`));
-      return (bytes) => {
-        for (let at = 0; at < bytes.length; at += 1) bytes[at] = stream.whole(0, 255);
-      };
+    bytes: (nameRead) => (bytes) => {
+      const name = nameRead();
+      let word = 0;
+      for (let at = 0; at < bytes.length; at += 1) {
+        // the number of the word stands first, so that two names that collide in one word differ in the others
+        if (at % WORD_BYTES === 0) word = hash(`${at} ${seed} ${name}`);
+        bytes[at] = word >>> (8 * (at % WORD_BYTES));
+      }
     },
   };
 }
+
+/** Returns a function that adds to a name how often it was asked for. */
+export function newNameCounter(): (name: string) => string {
+  const counts = new Map<string, number>();
+  return (name) => {
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return `${name} ${count}`;
+  };
+}
+
+const WORD_BYTES = 4;
 
 /** FNV-1a over the text, then the finalizer of MurmurHash3, which spreads texts that differ in their last letter. */
 function hash(text: string): number {

@@ -1,4 +1,9 @@
-/** A seed that once broke a rule. It runs with each change, and must hold every rule. */
+/**
+ * A seed that once broke a rule. It runs with each change, and must hold every rule. A seed protects against its fault as
+ * long as the choices keep their names. The runs of the seeds that were mended before 2026-12-01 are others by now,
+ * because the choices of syncs, timers, calls and crashes were named by their number in the run: these seeds stay as runs
+ * that hold every rule, and their causes as a record.
+ */
 export interface KeptSeed {
   readonly seed: number;
   /** What the shrunk run did without, as `--without` takes it. */

@@ -1,5 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { OpenRelayPool } from '@reelgate/gateway/clients/gateway-clients';
+import { currentRequestId } from '@reelgate/platform/request-context';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { Log } from '@reelgate/platform/log';
 import type { Client } from '@reelgate/platform/rpc/service';
@@ -13,6 +14,7 @@ import type { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
 import type { OpenPool } from '@reelgate/tasks/app';
 import type { Connect } from '../../../deploy/program/connect-gateway.ts';
 import type { Identity } from '../../../deploy/program/keys/identities.ts';
+import { newNameCounter } from './draws.ts';
 import type { Draws } from './draws.ts';
 import { showFields } from './event-log.ts';
 import type { EventLog } from './event-log.ts';
@@ -35,6 +37,7 @@ const CRASHES_AT_START = 0.1;
 const START_MS_MAX = 40;
 /** Between the starts of several processes. */
 const APART_MS_MAX = 3000;
+const SECOND_MS = 1000;
 /** Each process sees a change of the configuration at its own time. */
 const RELOAD_MS_MAX = 1500;
 
@@ -64,12 +67,12 @@ export interface Machine {
   start(): void;
   /** Sends a request to the public port. Rejects with LostAnswer if no whole answer comes. */
   send(order: HttpOrder, options?: SendOptions): Promise<HttpAnswer>;
-  /** Calls the running process as an operator. Rejects with LostAnswer if it is down, or dies before it answers. */
-  call<T>(run: (services: Services) => Promise<T>): Promise<T>;
-  /** Ends one of the processes. */
-  crash(kind: CrashKind): void;
-  /** Changes the time of one of the processes, and returns a sentence about it. */
-  disturb(change: (process: SimulatedProcess) => string): void;
+  /** Calls the running process for an act of an operator. Rejects with LostAnswer if it is down, or dies before it answers. */
+  call<T>(run: (services: Services) => Promise<T>, act?: string): Promise<T>;
+  /** Ends one of the processes. `cause` is the name of the crash. */
+  crash(kind: CrashKind, cause: string): void;
+  /** Changes the time of one of the processes, and writes the sentence about it that `change` returns. */
+  disturb(cause: string, change: (process: SimulatedProcess) => string): void;
   /** Changes the configuration: the running process reads it, and so do those that start later. */
   reload(): void;
   /** True if every process is up. */
@@ -93,7 +96,7 @@ export interface MachineOptions {
   /** The configuration has changed for this number of times. */
   readonly onReload: (reloads: number) => void;
   /** Called for each line of the log of the product. */
-  readonly onLine: (message: string) => void;
+  readonly onLine: (message: string, fields: object) => void;
 }
 
 interface PendingCall {
@@ -110,14 +113,18 @@ interface RunningProcess {
 
 /** A place for a process: one that has died is followed by the next. */
 interface Slot {
+  readonly place: string;
   running: RunningProcess | undefined;
 }
 
 export function openMachine(options: MachineOptions): Machine {
   const { scheduler, draws, faults, disk, events, backends, shared } = options;
   const pending = new Set<PendingCall>();
-  let [boots, crashes, calls, sends, reloads] = [0, 0, 0, 0, 0];
-  const slots: readonly Slot[] = Array.from({ length: shared?.replicas ?? 1 }, () => ({ running: undefined }));
+  let [boots, crashes, reloads] = [0, 0, 0];
+  const countName = newNameCounter();
+  const slots: readonly Slot[] = Array.from({ length: shared?.replicas ?? 1 }, (_none, at) => ({
+    ...{ place: `place-${at + 1}`, running: undefined },
+  }));
   const note = (text: string): void => {
     events.write(scheduler.now(), 'machine', text);
   };
@@ -125,7 +132,8 @@ export function openMachine(options: MachineOptions): Machine {
 
   const start = (slot: Slot): void => {
     boots += 1;
-    const process = newProcess(`process-${boots}`);
+    const process = newProcess(`process-${boots}`, slot.place);
+    const name = `${slot.place} start in second ${Math.floor((scheduler.now() - scheduler.begin) / SECOND_MS)}`;
     const http = openSimulatedPort({ scheduler, draws, process });
     slot.running = { process, http, started: undefined };
     note(`${process.name} starts`);
@@ -136,30 +144,30 @@ export function openMachine(options: MachineOptions): Machine {
           slot.running = { process, http, started };
           note(`${process.name} is up`);
           // the program polls its files from what it has read at its start
-          if (reloads !== readAt) reloadOne(slot.running);
+          if (reloads !== readAt) reloadOne(slot, slot.running);
         },
         (error: unknown) => {
           note(`${process.name} cannot start: ${String(error)}`);
           scheduler.after(1, scheduler.world, () => {
-            if (process.isAlive) end(slot, 'kill');
+            if (process.isAlive) end(slot, 'kill', name);
           });
         },
       );
     });
-    if (faults.happens('crash at start', `crash of boot ${boots}`, CRASHES_AT_START))
-      scheduler.after(draws.whole(`crash of boot ${boots} after`, 0, START_MS_MAX), scheduler.world, () => {
-        if (process.isAlive) end(slot, 'kill');
+    if (faults.happens('crash at start', name, CRASHES_AT_START))
+      scheduler.after(draws.whole(`${name} crash`, 0, START_MS_MAX), scheduler.world, () => {
+        if (process.isAlive) end(slot, 'kill', name);
       });
   };
-  const end = (slot: Slot, kind: CrashKind): void => {
+  const end = (slot: Slot, kind: CrashKind, cause: string): void => {
     const { running } = slot;
     if (running === undefined) return;
     crashes += 1;
     const { process, http } = running;
     process.isAlive = false;
-    note(`${process.name} dies: ${kind}`);
+    note(`${process.name} dies: ${kind} by ${cause}`);
     slot.running = undefined;
-    if (shared === undefined) disk.crash(kind);
+    if (shared === undefined) disk.crash(kind, cause);
     shared?.server.drop(process);
     backends.crash(process, kind);
     http.cut();
@@ -167,38 +175,37 @@ export function openMachine(options: MachineOptions): Machine {
       pending.delete(call);
       call.fail();
     }
-    const restartMs = draws.whole(`crash ${crashes} restart`, RESTART_MS.least, RESTART_MS.most);
+    const restartMs = draws.whole(`${cause} restart`, RESTART_MS.least, RESTART_MS.most);
     scheduler.after(restartMs, scheduler.world, () => {
       start(slot);
     });
   };
-  const findVictim = (): Slot | undefined => {
+  const findVictim = (cause: string): Slot | undefined => {
     const alive = slots.filter(({ running }) => running !== undefined);
-    return alive.length === 0 ? undefined : draws.pick(`crash ${crashes + 1} of`, alive);
+    return alive.length === 0 ? undefined : draws.pick(`${cause} of`, alive);
   };
   const reload = (): void => {
     reloads += 1;
     options.onReload(reloads);
     note(`the configuration changes for the ${reloads}. time`);
-    for (const { running } of listUp()) reloadOne(running!);
+    for (const slot of listUp()) reloadOne(slot, slot.running!);
   };
-  const reloadOne = ({ process, started }: RunningProcess): void => {
-    scheduler.after(draws.whole(`reload ${reloads} of ${process.name}`, 0, RELOAD_MS_MAX), process, () => {
+  const reloadOne = ({ place }: Slot, { process, started }: RunningProcess): void => {
+    scheduler.after(draws.whole(`reload ${reloads} of ${place}`, 0, RELOAD_MS_MAX), process, () => {
       started?.reload(reloads).catch((error: unknown) => {
         note(`the configuration is not read: ${String(error)}`);
       });
     });
   };
   const send: Machine['send'] = async (order, sending) => {
-    sends += 1;
     const up = listUp();
     if (up.length === 0) throw new LostAnswer('no process is up');
-    return draws.pick(`http to ${sends}`, up).running!.http.send(order, sending);
+    const name = countName(`http ${order.method} ${order.headers?.['x-request-id'] ?? order.path}`);
+    return draws.pick(`${name} to`, up).running!.http.send(name, order, sending);
   };
-  const call: Machine['call'] = (run) =>
+  const call: Machine['call'] = (run, act = 'other') =>
     new Promise((resolve, reject) => {
-      calls += 1;
-      const name = `call ${calls}`;
+      const name = countName(`call for ${act}`);
       const inWorld = (settle: () => void): void => {
         scheduler.after(draws.whole(`${name} back`, 1, CALL_MS_MAX), scheduler.world, settle);
       };
@@ -243,12 +250,12 @@ export function openMachine(options: MachineOptions): Machine {
       });
     },
     ...{ send, call, reload },
-    crash: (kind) => {
-      const victim = findVictim();
-      if (victim !== undefined) end(victim, kind);
+    crash: (kind, cause) => {
+      const victim = findVictim(cause);
+      if (victim !== undefined) end(victim, kind, cause);
     },
-    disturb: (change) => {
-      const victim = findVictim()?.running?.process;
+    disturb: (cause, change) => {
+      const victim = findVictim(cause)?.running?.process;
       if (victim === undefined) return;
       note(change(victim));
     },
@@ -273,7 +280,7 @@ async function startProgram(
   const { secret, identities, inProcessMedia, connectGateway } = program;
   const log = openProcessLog(options, process);
   const clock = scheduler.openClock(process);
-  const random = draws.bytes(`ids of ${process.name}`);
+  const random = draws.bytes(() => scheduler.nameChoice('bytes'));
   const signingKey = new secret.Secret(SIGNING_KEY);
   const bus = shared?.bus.connect(process, log) ?? program.localBus.newLocalBus(clock, log);
   const foundation: Foundation = {
@@ -360,9 +367,11 @@ function openProcessLog({ scheduler, disk, events, onLine }: MachineOptions, { n
   const at =
     (level: string, more: object) =>
     (fields: object, message: string): void => {
-      const said = showFields({ ...more, ...fields }).replaceAll(disk.folder(), 'DATA');
+      const request = currentRequestId();
+      const own = request === undefined ? fields : { ...fields, requestId: request };
+      const said = showFields({ ...more, ...own }).replaceAll(disk.folder(), 'DATA');
       events.write(scheduler.now(), name, `${level} ${message} ${said}`);
-      onLine(message);
+      onLine(message, own);
     };
   const open = (more: object): Log => ({
     debug: () => undefined,

@@ -68,7 +68,7 @@ async function repeatCall<T>(world: World, name: string, run: (services: Service
   const { machine, scheduler, draws, events } = world;
   for (let call = 1; ; call += 1) {
     try {
-      const answer = await machine.call(run);
+      const answer = await machine.call(run, name);
       events.write(scheduler.now(), 'operator', `${name} is done`);
       return answer;
     } catch (error) {

@@ -48,7 +48,6 @@ export interface ReceiversOptions {
 type Fate = 'taken' | 'hangs' | 'refused' | 'taken without an answer' | 'fails' | 'throttles' | 'not reached';
 
 export function openReceivers({ scheduler, draws, faults, log, onDelivery }: ReceiversOptions): Receivers {
-  let requests = 0;
   const wait = (ms: number): Promise<void> =>
     new Promise((resolve) => {
       scheduler.after(ms, scheduler.current(), resolve);
@@ -61,8 +60,8 @@ export function openReceivers({ scheduler, draws, faults, log, onDelivery }: Rec
   };
   return {
     send: async ({ accountId, url, headers, body, timeoutMs }) => {
-      requests += 1;
-      const name = `request ${requests}`;
+      // a delivery belongs to the request that created its task
+      const name = scheduler.nameChoice(`delivery to ${url}`);
       const fate = drawFate(name);
       const begun = scheduler.now();
       const id = headers.find(({ name: one }) => one === 'webhook-id')?.value ?? '';

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from '@jest/globals';
+import { inRequest } from '@reelgate/platform/request-context';
 import { openDraws } from './draws.ts';
 import { newProcess, openScheduler } from './scheduler.ts';
 
@@ -110,4 +111,41 @@ test('a process that stands still runs later, in its order, and the world goes o
   await scheduler.run(() => ran.length === 3);
 
   expect(ran).toEqual(['the world', 'first at 20', 'second at 20']);
+});
+
+test('a choice of a request is named by the request, and that of other work by its process and moment', async () => {
+  const scheduler = open();
+  const process = newProcess('process-3', 'place-1');
+  const names: string[] = [];
+  const name = (): void => void names.push(scheduler.nameChoice('trip'));
+  scheduler.after(1, process, () => {
+    inRequest('order-4', name);
+    inRequest('order-5', name);
+    inRequest('order-4', name);
+    name();
+    name();
+  });
+  scheduler.after(250, process, name);
+
+  await scheduler.run(() => names.length === 6);
+
+  expect(names).toEqual([
+    'order-4 trip 1',
+    'order-5 trip 1',
+    'order-4 trip 2',
+    'place-1 trip at 0 1',
+    'place-1 trip at 0 2',
+    'place-1 trip at 2 1',
+  ]);
+});
+
+test('of the choices of a window, only the first one has a name', async () => {
+  const scheduler = open();
+  const names: (string | undefined)[] = [];
+  for (const ms of [10, 20, 110])
+    scheduler.after(ms, scheduler.world, () => names.push(scheduler.nameFirst('sync', 100)));
+
+  await scheduler.run(() => names.length === 3);
+
+  expect(names).toEqual(['sync in 0', undefined, 'sync in 1']);
 });

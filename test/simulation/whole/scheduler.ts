@@ -1,4 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
+import { currentRequestId } from '@reelgate/platform/request-context';
+import { newNameCounter } from './draws.ts';
 import type { Draws } from './draws.ts';
 
 /** More events without a move of the clock are a loop that never ends. */
@@ -6,11 +8,15 @@ const EVENTS_OF_A_MOMENT_MAX = 200_000;
 /** How often a timer is late, and by how much at most, while timers are late at all. */
 const LATE_TIMERS = 0.02;
 const LATE_MS_MAX = 40;
+/** The length of the moments by which work without a request is named. */
+const MOMENT_MS = 100;
 const BEGIN = Date.UTC(2026, 0, 1);
 
 /** A process of the simulation. Nothing of it runs after its death. */
 export interface SimulatedProcess {
   readonly name: string;
+  /** The place that it has among the processes of the program. The one that follows it has the same place. */
+  readonly place: string;
   isAlive: boolean;
   /** Nothing of it runs before this time: its machine is busy with something else. */
   frozenUntil: number;
@@ -39,6 +45,22 @@ export interface Scheduler {
   readonly world: SimulatedProcess;
   /** The process whose event runs now. */
   readonly current: () => SimulatedProcess;
+  /**
+   * Names a choice by the request of the client that the running work belongs to, by a kind, and by the number of such
+   * choices before. So one request more or fewer leaves the choices of the others as they are. Work without a request
+   * is named as by `nameMoment`.
+   */
+  nameChoice(kind: string): string;
+  /**
+   * Names a choice by the place of the process that runs, by a kind, by the tenth of a second, and by the number of such
+   * choices before in it. So a change at another time leaves the choice as it is.
+   */
+  nameMoment(kind: string): string;
+  /**
+   * Names the first choice of a kind in each window of this length. Returns undefined for the later ones, which do not
+   * count: so the choice stays the same when a step more or fewer comes before it.
+   */
+  nameFirst(kind: string, windowMs: number): string | undefined;
   /** The number of events that have run. */
   readonly steps: () => number;
   /** Runs something in a process after a time, unless the process dies before. */
@@ -68,7 +90,9 @@ const EVENTS_OF_A_TURN = 64;
 export function openScheduler({ draws, hasLateTimers }: SchedulerOptions): Scheduler {
   const events = openEventQueue();
   const world = newProcess('world');
-  let [now, order, steps, timers, ofMoment] = [BEGIN, 0, 0, 0, 0];
+  const countName = newNameCounter();
+  const windows = new Map<string, number>();
+  let [now, order, steps, ofMoment] = [BEGIN, 0, 0, 0];
   let current = world;
   let failure: { readonly error: unknown } | undefined;
 
@@ -87,10 +111,25 @@ export function openScheduler({ draws, hasLateTimers }: SchedulerOptions): Sched
     events.add(event);
     return event;
   };
+  const nameMoment = (kind: string): string =>
+    countName(`${current.place} ${kind} at ${Math.floor((now - BEGIN) / MOMENT_MS)}`);
+  const nameFirst = (kind: string, windowMs: number): string | undefined => {
+    const window = Math.floor((now - BEGIN) / windowMs);
+    if (windows.get(kind) === window) return undefined;
+    windows.set(kind, window);
+    return `${kind} in ${window}`;
+  };
+  const nameChoice = (kind: string): string => {
+    const request = currentRequestId();
+    return request === undefined ? nameMoment(kind) : countName(`${request} ${kind}`);
+  };
+  /** Timers of one length, up to a factor of two, mostly have one purpose. */
+  const drawLateMs = (ms: number): number => {
+    const name = nameChoice(`timer ${Math.clz32(ms)}`);
+    return draws.happens(name, LATE_TIMERS) ? draws.whole(`${name} by`, 1, LATE_MS_MAX) : 0;
+  };
   const startTimer = (ms: number, run: () => void): PendingEvent => {
-    timers += 1;
-    const isLate = hasLateTimers && draws.happens(`schedule timer ${timers}`, LATE_TIMERS);
-    const lateMs = isLate ? draws.whole(`schedule timer ${timers} by`, 1, LATE_MS_MAX) : 0;
+    const lateMs = hasLateTimers ? drawLateMs(ms) : 0;
     return after(Math.max(1, Math.ceil(ms)) + lateMs, current, run);
   };
   const sleep: Clock['sleep'] = (ms, signal) =>
@@ -143,6 +182,7 @@ export function openScheduler({ draws, hasLateTimers }: SchedulerOptions): Sched
     localNow: () => now + current.skewMs,
     world,
     current: () => current,
+    ...{ nameChoice, nameMoment, nameFirst },
     steps: () => steps,
     after,
     startTimer,
@@ -220,6 +260,6 @@ function openEventQueue(): EventQueue {
 }
 
 /** A process that is up, with a clock that is right. */
-export function newProcess(name: string): SimulatedProcess {
-  return { name, isAlive: true, frozenUntil: 0, skewMs: 0 };
+export function newProcess(name: string, place = name): SimulatedProcess {
+  return { name, place, isAlive: true, frozenUntil: 0, skewMs: 0 };
 }

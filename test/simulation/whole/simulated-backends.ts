@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { MediaBackends } from '@reelgate/media/app';
 import type { FetchFault } from '@reelgate/media/domain/fetch-fault';
 import type { ImageFacts, MediaFacts, VideoFacts } from '@reelgate/media/domain/media-facts';
+import { newNameCounter } from './draws.ts';
 import type { Draws } from './draws.ts';
 import type { Faults } from './faults.ts';
 import type { Receivers } from './receivers.ts';
@@ -70,15 +71,25 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
   const kept = new Map<string, KeptFile>();
   /** By the process that receives them, whose name begins their path. */
   const received = new Map<string, Buffer>();
-  let [fetches, files, writes, probes] = [0, 0, 0, 0];
+  /** By their paths and keys. */
+  const choices = new Map<string, string>();
+  const countName = newNameCounter();
+  let files = 0;
+  const nameChoice = (of: string): string => countName(`media ${of}`);
   const wait = (ms: number): Promise<void> =>
     new Promise((resolve) => {
       scheduler.after(ms, scheduler.current(), resolve);
     });
-  const receive = async (bytes: Buffer) => {
+  const newPath = (name: string): string => {
     files += 1;
     const path = `${scheduler.current().name}/file-${files}`;
-    await wait(draws.whole(`media write ${files}`, 1, WRITE_MS_MAX));
+    choices.set(path, name);
+    return path;
+  };
+  /** `name` says what the file is, for its choices. */
+  const receive = async (bytes: Buffer, name: string) => {
+    const path = newPath(name);
+    await wait(draws.whole(nameChoice(`write ${name}`), 1, WRITE_MS_MAX));
     received.set(path, bytes);
     return {
       path,
@@ -89,18 +100,16 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
       },
     };
   };
-  const download = async (facts: MediaFacts, Fault: typeof FetchFault, code: 'network' | 'status') => {
-    fetches += 1;
-    const name = `media fetch ${fetches}`;
+  const download = async (url: string, facts: MediaFacts, Fault: typeof FetchFault, code: 'network' | 'status') => {
+    const name = nameChoice(`fetch ${url}`);
     const most = faults.happens('slow media', name, FAULTY_FETCHES) ? SLOW_MS_MAX : FETCH_MS.most;
     await wait(draws.whole(`${name} ms`, FETCH_MS.least, most));
     if (faults.happens('media away', name, FAULTY_FETCHES))
       throw new Fault(code, 'could not be fetched: its address cannot be reached');
-    return receive(Buffer.from(JSON.stringify(facts)));
+    return receive(Buffer.from(JSON.stringify(facts)), url);
   };
   const probe = async (path: string) => {
-    probes += 1;
-    await wait(draws.whole(`media probe ${probes}`, 1, PROBE_MS_MAX));
+    await wait(draws.whole(nameChoice(`probe ${choices.get(path) ?? ''}`), 1, PROBE_MS_MAX));
     const bytes = received.get(path) ?? kept.get(path)?.bytes;
     if (bytes === undefined) return { fault: 'broken' } as const;
     return { facts: JSON.parse(bytes.toString()) as MediaFacts };
@@ -110,6 +119,7 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
     const outcome = await probe(path);
     const bytes = received.get(path) ?? kept.get(path)?.bytes;
     if (bytes !== undefined) received.set(into, bytes);
+    choices.set(into, choices.get(path) ?? '');
     return outcome;
   };
   const readRange = (key: string, range?: { readonly start: number; readonly end: number }): Buffer | undefined => {
@@ -118,15 +128,16 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
   };
   const blobs: MediaBackends['blobs'] = {
     keep: async (key, { path }) => {
-      writes += 1;
+      const name = nameChoice(`keep ${choices.get(path) ?? ''}`);
       const bytes = received.get(path);
       // a repeated call finds the file where it has put it
       if (bytes === undefined && kept.has(key)) return;
       if (bytes === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
       const file: KeptFile = { bytes, isSynced: false };
-      if (draws.happens(`media keep ${writes} early`, EARLY_FILES)) kept.set(key, file);
+      if (draws.happens(`${name} early`, EARLY_FILES)) kept.set(key, file);
       received.delete(path);
-      await wait(draws.whole(`media keep ${writes}`, 1, WRITE_MS_MAX));
+      choices.set(key, choices.get(path) ?? '');
+      await wait(draws.whole(name, 1, WRITE_MS_MAX));
       kept.set(key, file);
       file.isSynced = true;
       onKept();
@@ -170,18 +181,17 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
         append: async (source) => {
           for await (const part of source) parts.push(part);
         },
-        finish: () => receive(Buffer.concat(parts)),
+        finish: () => receive(Buffer.concat(parts), 'upload'),
         discard: async () => undefined,
       };
     },
     fill: async (write) => {
-      files += 1;
-      const path = `${scheduler.current().name}/file-${files}`;
+      const path = newPath('drawn');
       if (!(await write(path))) return undefined;
       const bytes = received.get(path);
       if (bytes === undefined) throw new Error('nothing was drawn into the file');
       received.delete(path);
-      return receive(bytes);
+      return receive(bytes, choices.get(path) ?? '');
     },
   };
   return {
@@ -191,9 +201,9 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
       fetcher: {
         fetchReference: async ({ url }) => {
           const facts = new URL(url).host === VIDEOS_HOST ? describeVideo(url) : PICTURE;
-          return { ...(await download(facts, Fault, 'network')), isFromException: false };
+          return { ...(await download(url, facts, Fault, 'network')), isFromException: false };
         },
-        withResult: async ({ url }, use) => use(await download(describeVideo(url), Fault, 'status')),
+        withResult: async ({ url }, use) => use(await download(url, describeVideo(url), Fault, 'status')),
       },
       sendWebhook: (order) => receivers.send(order),
       parsers: { references: parsers, results: parsers },

@@ -4,6 +4,7 @@ import { callListener, toEventName } from '@reelgate/platform/bus/bus';
 import type { Bus, Handler } from '@reelgate/platform/bus/bus';
 import type { Log } from '@reelgate/platform/log';
 import { NO_SPAN } from '@reelgate/platform/trace/trace';
+import { newNameCounter } from './draws.ts';
 import type { Draws } from './draws.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler, SimulatedProcess } from './scheduler.ts';
@@ -32,6 +33,8 @@ export interface BusOptions {
   readonly scheduler: Scheduler;
   readonly draws: Draws;
   readonly faults: Faults;
+  /** Names what an event is about, so that its choices stay its own. */
+  readonly nameSubject: (bytes: Uint8Array) => string;
 }
 
 interface Member {
@@ -47,6 +50,7 @@ interface StoredEvent {
 
 /** A durable consumer: its events wait while it has no member. */
 interface Group {
+  readonly name: string;
   readonly members: Member[];
   readonly waiting: StoredEvent[];
 }
@@ -56,11 +60,12 @@ interface Listener {
   readonly hear: (bytes: Uint8Array) => void;
 }
 
-export function openSimulatedBus({ scheduler, draws, faults }: BusOptions): SimulatedBus {
+export function openSimulatedBus({ scheduler, draws, faults, nameSubject }: BusOptions): SimulatedBus {
   const groups = new Map<string, Map<string, Group>>();
   const listeners = new Map<string, Set<Listener>>();
   const known = new Map<string, number>();
-  let [publishes, deliveries, announcements] = [0, 0, 0];
+  const countName = newNameCounter();
+  const nameEvent = (kind: string, bytes: Uint8Array): string => countName(`${kind} ${nameSubject(bytes)}`);
   const drawTrip = (name: string): number => draws.whole(`bus ${name}`, 1, TRIP_MS_MAX);
   const listMembers = ({ members }: Group): Member[] =>
     members.filter(({ process, isStopped }) => process.isAlive && !isStopped);
@@ -73,8 +78,7 @@ export function openSimulatedBus({ scheduler, draws, faults }: BusOptions): Simu
       return;
     }
     event.deliveries += 1;
-    deliveries += 1;
-    const name = `delivery ${deliveries}`;
+    const name = nameEvent(`delivery to ${group.name}`, event.bytes);
     const member = draws.pick(`bus ${name} member`, alive);
     let isOver = false;
     const end = (next: () => void): void => {
@@ -122,7 +126,7 @@ export function openSimulatedBus({ scheduler, draws, faults }: BusOptions): Simu
   const findGroup = (subject: string, name: string): Group => {
     const bySubject = groups.get(subject) ?? new Map<string, Group>();
     groups.set(subject, bySubject);
-    const group = bySubject.get(name) ?? { members: [], waiting: [] };
+    const group = bySubject.get(name) ?? { name: `${name} of ${subject}`, members: [], waiting: [] };
     bySubject.set(name, group);
     return group;
   };
@@ -132,8 +136,7 @@ export function openSimulatedBus({ scheduler, draws, faults }: BusOptions): Simu
         listeners.get(subject)?.delete(listener);
         continue;
       }
-      announcements += 1;
-      const name = `announcement ${announcements}`;
+      const name = nameEvent(`announcement of ${subject} to ${listener.process.place}`, bytes);
       if (faults.happens('lost announcement', name, LOST_ANNOUNCEMENTS)) continue;
       const hear = (): void => {
         listener.hear(bytes);
@@ -149,9 +152,8 @@ export function openSimulatedBus({ scheduler, draws, faults }: BusOptions): Simu
   return {
     connect: (process, log) => ({
       publish: async (schema, message, event) => {
-        publishes += 1;
-        const name = `publish ${publishes}`;
         const bytes = toBinary(schema, message);
+        const name = nameEvent(`publish of ${schema.typeName}`, bytes);
         const isLost = faults.happens('lost bus answer', name, LOST_PUBLISHES);
         const isStored = !isLost || draws.happens(`bus ${name} stored`, 0.5);
         await new Promise<void>((resolve, reject) => {

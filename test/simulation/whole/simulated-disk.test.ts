@@ -19,7 +19,7 @@ const crash = (kind: string): string => `
   const disk = openSimulatedDisk({
     scheduler, draws, faults, log: nothing, onCommit: nothing, onFailedSync: nothing, crashNow: nothing,
   });
-  replaceNode({ scheduler, random: draws.bytes('node') });
+  replaceNode({ scheduler, random: draws.bytes(() => scheduler.nameChoice('bytes')) });
   const readRows = () => {
     const reader = new DatabaseSync(path.join(disk.folder(), 'rows.sqlite'), { readOnly: true });
     const rows = reader.prepare('SELECT number FROM rows ORDER BY number').all().map(({ number }) => number);

@@ -13,7 +13,7 @@ import path from 'node:path';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { OpenLogSync } from '@reelgate/platform/sql/sqlite-log-sync';
 import type { Draws } from './draws.ts';
-import type { Faults } from './faults.ts';
+import type { Fault, Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
 import { openSimulatedLog } from './simulated-log.ts';
 import type { SimulatedLog } from './simulated-log.ts';
@@ -26,13 +26,17 @@ const SQLITE_IOERR_WRITE = 778;
 const WRITES = /^\s*(INSERT|UPDATE|DELETE|WITH)\b/;
 const SYNC_MS_MAX = 12;
 const SLOW_SYNC_MS_MAX = 3000;
+/** The faults that end a process happen to the first step of a window: two similar runs differ in the number of steps. */
+const WINDOW_MS = 100;
+const CHECKPOINT_WINDOW_MS = 5000;
 const SLOW_SYNCS = 0.01;
-const FAILED_SYNCS = 0.002;
-const FULL_DISKS = 0.004;
-const FULL_WRITES = 0.001;
-const UNCERTAIN_COMMITS = 0.001;
+const FAILED_SYNCS = 0.005;
+const FULL_DISKS = 0.01;
+const FULL_WRITES = 0.005;
+const UNCERTAIN_COMMITS = 0.003;
+const COMMIT_FAULTS: readonly Fault[] = ['full disk', 'uncertain commit'];
 const SCATTERED_CUTS = 0.5;
-const CUT_CHECKPOINTS = 0.1;
+const CUT_CHECKPOINTS = 0.15;
 /** The bytes at which a log is copied into its database: 40, 100 or 250 of its frames. */
 const LOG_BYTES_MAX = [40, 100, 250].map((frames) => frames * 4120);
 
@@ -49,8 +53,8 @@ export interface SimulatedDisk {
   /** The folder of the files of the running process. */
   readonly folder: () => string;
   readonly openLog: OpenLogSync;
-  /** The process has died: it leaves its files as they are, or a power cut cuts their logs. */
-  crash(kind: CrashKind): void;
+  /** The process has died of the crash of this name: it leaves its files as they are, or a power cut cuts their logs. */
+  crash(kind: CrashKind, cause: string): void;
   remove(): void;
 }
 
@@ -62,9 +66,9 @@ export interface DiskOptions {
   /** Called right after each commit, before its sync. */
   readonly onCommit: () => void;
   /** Called when a sync has failed: the process is of no use from then on. */
-  readonly onFailedSync: () => void;
+  readonly onFailedSync: (choice: string) => void;
   /** Called when the process dies in the middle of a step of its disk, before the next moment. */
-  readonly crashNow: (kind: CrashKind) => void;
+  readonly crashNow: (kind: CrashKind, cause: string) => void;
 }
 
 /** A power cut between the copy of a log into its database and the sync of the database. */
@@ -82,7 +86,7 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
   const logs = new Map<string, SimulatedLog>();
   const handles = new Map<DatabaseSync, OpenDatabase>();
   let cutCheckpoint: CutCheckpoint | undefined;
-  let [boot, crashes, checkpoints] = [1, 0, 0];
+  let boot = 1;
   let folder = path.join(root, `boot-${boot}`);
   const openLog = (name: string, left?: Buffer): SimulatedLog => {
     logs.get(name)?.close();
@@ -95,26 +99,26 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
   const checkpoint = (handle: DatabaseSync, { name, file }: OpenDatabase): void => {
     const own = findLog(name);
     if (own.findEnd().end < logBytesMax) return;
-    checkpoints += 1;
+    const choice = scheduler.nameFirst(`checkpoint of ${name}`, CHECKPOINT_WINDOW_MS);
     const isCut =
-      faults.isOn('power cut') && faults.happens('cut checkpoint', `disk checkpoint ${checkpoints}`, CUT_CHECKPOINTS);
+      choice !== undefined && faults.isOn('power cut') && faults.happens('cut checkpoint', choice, CUT_CHECKPOINTS);
     const before = isCut ? readFileSync(file) : undefined;
     exec.call(handle, 'PRAGMA wal_checkpoint(PASSIVE)');
     own.syncAll();
-    if (before === undefined) return;
+    if (before === undefined || choice === undefined) return;
     const now = scheduler.now();
     cutCheckpoint = { name, at: now, before, after: readFileSync(file), log: readFileSync(`${file}${LOG}`) };
     log(`the power is cut during the copy of the log of ${name}`);
-    options.crashNow('power cut');
+    options.crashNow('power cut', choice);
   };
   mkdirSync(folder);
   watchDatabases({ ...options, handles, logs, checkpoint, isOwn: (file) => path.dirname(file) === folder });
 
   /** Returns what a power cut leaves of a file; undefined: all of it. */
-  const readLeft = (name: string): Buffer | undefined => {
+  const readLeft = (name: string, cause: string): Buffer | undefined => {
     const database = name.endsWith(LOG) ? name.slice(0, -LOG.length) : name;
     const cut = cutCheckpoint?.name === database && cutCheckpoint.at === scheduler.now() ? cutCheckpoint : undefined;
-    const choice = `disk cut ${crashes} ${name}`;
+    const choice = `disk after ${cause} ${name}`;
     if (name === database) return cut && writeSomePages(draws, choice, { ...cut, from: 0 });
     if (cut !== undefined) return cut.log;
     const isScattered = faults.happens('scattered pages', choice, SCATTERED_CUTS);
@@ -122,11 +126,10 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
     log(`the log of ${database} ${said}`);
     return bytes;
   };
-  const crash = (kind: CrashKind): void => {
+  const crash: SimulatedDisk['crash'] = (kind, cause) => {
     const before = folder;
-    crashes += 1;
     const names = readdirSync(before).filter((name) => !name.endsWith('-shm'));
-    const leftOf = new Map(names.sort().map((name) => [name, kind === 'kill' ? undefined : readLeft(name)]));
+    const leftOf = new Map(names.sort().map((name) => [name, kind === 'kill' ? undefined : readLeft(name, cause)]));
     boot += 1;
     folder = path.join(root, `boot-${boot}`);
     mkdirSync(folder);
@@ -161,23 +164,22 @@ function openLogs(
   { scheduler, draws, faults, log, onFailedSync }: DiskOptions,
   findLog: (name: string) => SimulatedLog,
 ): OpenLogSync {
-  let syncs = 0;
   return async (file) => {
     const name = path.basename(file);
     const own = findLog(name);
     own.findEnd();
     const sync = (): Promise<void> => {
-      syncs += 1;
-      const choice = `disk sync ${syncs}`;
+      const choice = scheduler.nameMoment(`sync of ${name}`);
       const place = own.findEnd();
       const isSlow = faults.happens('slow sync', choice, SLOW_SYNCS);
-      const fails = faults.happens('failed sync', choice, FAILED_SYNCS);
+      const first = scheduler.nameFirst(`sync of ${name}`, WINDOW_MS);
+      const fails = first !== undefined && faults.happens('failed sync', first, FAILED_SYNCS);
       const ms = draws.whole(`${choice} ms`, 1, isSlow ? SLOW_SYNC_MS_MAX : SYNC_MS_MAX);
       return new Promise((resolve, reject) => {
         scheduler.after(ms, scheduler.current(), () => {
-          if (fails) {
+          if (fails && first !== undefined) {
             log(`the sync of ${name} failed`);
-            onFailedSync();
+            onFailedSync(first);
             reject(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }));
             return;
           }
@@ -260,11 +262,11 @@ function watchDatabases(options: WatchOptions): void {
  * Lets a commit meet a full disk, or an error that does not tell whether the log has the commit. SQLite takes such a
  * commit back, and the next one overwrites it. It counts only if the process dies before.
  */
-function openCommitFaults({ faults, draws, log, crashNow }: DiskOptions) {
-  let commits = 0;
+function openCommitFaults({ scheduler, faults, draws, log, crashNow }: DiskOptions) {
   return (handle: DatabaseSync, { name, isOnDisk }: OpenDatabase): void => {
-    commits += 1;
-    const choice = `disk commit ${commits}`;
+    if (!COMMIT_FAULTS.some((fault) => faults.isOn(fault))) return;
+    const choice = scheduler.nameFirst(`commit to ${name}`, WINDOW_MS);
+    if (choice === undefined) return;
     if (faults.happens('full disk', choice, FULL_DISKS)) {
       exec.call(handle, 'ROLLBACK');
       log(`a commit of ${name} met a full disk`);
@@ -274,19 +276,20 @@ function openCommitFaults({ faults, draws, log, crashNow }: DiskOptions) {
     const isWritten = draws.happens(`${choice} is written`, 0.5);
     exec.call(handle, isWritten ? 'COMMIT' : 'ROLLBACK');
     log(`a commit of ${name} failed, and ${isWritten ? 'is in its log' : 'is not in its log'}`);
-    if (isWritten) crashNow('kill');
+    if (isWritten) crashNow('kill', choice);
     throw newSqliteError('disk I/O error', SQLITE_IOERR_WRITE);
   };
 }
 
 /** Lets a statement meet a full disk, which ends its transaction. */
-function openWriteFaults({ faults, log }: DiskOptions) {
-  let writes = 0;
+function openWriteFaults({ scheduler, faults, log, handles }: WatchOptions) {
   return (handle: DatabaseSync): void => {
-    writes += 1;
-    if (!faults.happens('full disk at a write', `disk write ${writes}`, FULL_WRITES)) return;
+    if (!faults.isOn('full disk at a write')) return;
+    const name = handles.get(handle)?.name ?? '';
+    const choice = scheduler.nameFirst(`write to ${name}`, WINDOW_MS);
+    if (choice === undefined || !faults.happens('full disk at a write', choice, FULL_WRITES)) return;
     if (handle.isTransaction) exec.call(handle, 'ROLLBACK');
-    log(`a statement of ${path.basename(handle.location() ?? '')} met a full disk`);
+    log(`a statement of ${name} met a full disk`);
     throw newSqliteError('database or disk is full', SQLITE_FULL);
   };
 }

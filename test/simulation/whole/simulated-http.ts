@@ -39,7 +39,8 @@ export interface SendOptions {
 /** The public port of one process: real HTTP over simulated connections. */
 export interface SimulatedPort {
   readonly port: GatewayPorts['public'];
-  send(order: HttpOrder, options?: SendOptions): Promise<HttpAnswer>;
+  /** `name` names the choices of the request. */
+  send(name: string, order: HttpOrder, options?: SendOptions): Promise<HttpAnswer>;
   /** The process has died: its connections end at the clients without an answer. */
   cut(): void;
 }
@@ -52,15 +53,13 @@ export interface PortOptions {
 
 export function openSimulatedPort({ scheduler, draws, process }: PortOptions): SimulatedPort {
   let handle: RequestListener | undefined;
-  let requests = 0;
   const server = createServer((request, response) => {
     handle?.(request, response);
   });
   const open = new Set<Duplex>();
-  const send: SimulatedPort['send'] = (order, { leaveAfterMs, onPart } = {}) =>
+  const send: SimulatedPort['send'] = (name, order, { leaveAfterMs, onPart } = {}) =>
     new Promise((resolve, reject) => {
-      requests += 1;
-      const { near, far } = connect(scheduler, process, draws, `http ${process.name} ${requests}`);
+      const { near, far } = connect(scheduler, process, draws, name);
       open.add(near);
       near.once('close', () => open.delete(near));
       const lose = (): void => {

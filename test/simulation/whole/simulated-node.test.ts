@@ -13,7 +13,7 @@ const REPLACE = `
   import { Worker } from 'node:worker_threads';
   const draws = openDraws(1);
   const scheduler = openScheduler({ draws, hasLateTimers: false });
-  replaceNode({ scheduler, random: draws.bytes('node') });
+  replaceNode({ scheduler, random: draws.bytes(() => scheduler.nameChoice('bytes')) });
 `;
 
 const run = (text: string) => runNode(['--input-type=module', '--eval', REPLACE + text]);

@@ -140,7 +140,8 @@ function newRequestNames(): (request: Dispatcher.DispatchOptions) => string {
   const counts = new Map<string, number>();
   return (request) => {
     const [order = ''] = ORDER_MARK.exec(readText(request.body)) ?? [];
-    const asked = `upstream ${requestLine(request)} ${order}`;
+    // a request for several works is named by the first one
+    const asked = `upstream ${requestLine(request).replace(/,.*$/, '')} ${order}`;
     const count = (counts.get(asked) ?? 0) + 1;
     counts.set(asked, count);
     return `${asked} ${count}`;

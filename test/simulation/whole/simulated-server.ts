@@ -16,7 +16,6 @@ const TRIP_MS_MAX = 2;
 const SLOW_STATEMENTS = 0.15;
 /** Of the commits, this part has an answer that is lost: the commit took place, or it did not. */
 const LOST_COMMITS = 0.004;
-const AWAY_MS = { least: 500, most: 8000 };
 const POOL = { inUse: 0, idle: 1, waiting: 0, waitedMs: 0 };
 
 /**
@@ -33,7 +32,7 @@ export interface SimulatedServer {
   /** The process has died: its open transactions are rolled back. */
   drop(process: SimulatedProcess): void;
   /** The server is away for a time. What is under way fails. */
-  goAway(): void;
+  goAway(ms: number): void;
   close(): void;
 }
 
@@ -73,7 +72,7 @@ const { exec, close } = DatabaseSync.prototype;
 
 export function openSimulatedServer({ scheduler, draws, faults, folder, log }: ServerOptions): SimulatedServer {
   const databases = new Map<string, Database>();
-  let [trips, statements, commits, absences, awayUntil] = [0, 0, 0, 0, 0];
+  let awayUntil = 0;
   mkdirSync(folder);
 
   const find = (name: string): Database => {
@@ -88,10 +87,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
     databases.set(name, database);
     return database;
   };
-  const tripMs = (): number => {
-    trips += 1;
-    return draws.whole(`server trip ${trips}`, 1, TRIP_MS_MAX);
-  };
+  const tripMs = (): number => draws.whole(scheduler.nameChoice('server trip'), 1, TRIP_MS_MAX);
   const isAway = (): boolean => scheduler.now() < awayUntil;
   const leave = ({ writer, queue }: Database, session: Session, statement: 'COMMIT' | 'ROLLBACK'): void => {
     if (session.isOver) return;
@@ -167,8 +163,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
     });
   const commit = async (database: Database, session: Session, { Unavailable }: Connected): Promise<void> => {
     if (session.isOver) throw new Unavailable('the connection to the server is gone', { maybeWritten: false });
-    commits += 1;
-    const name = `server commit ${commits}`;
+    const name = scheduler.nameChoice('server commit');
     const isLost = faults.happens('lost commit', name, LOST_COMMITS);
     const isDone = !isLost || draws.happens(`${name} done`, 0.5);
     leave(database, session, isDone ? 'COMMIT' : 'ROLLBACK');
@@ -189,9 +184,9 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
           if (session.isOver) throw new Unavailable('the connection to the server is gone');
           return run();
         };
-        statements += 1;
         // statements of one connection keep their order
-        if (slow === 0 && !draws.happens(`server statement ${statements}`, SLOW_STATEMENTS)) return runIfConnected();
+        if (slow === 0 && !draws.happens(scheduler.nameChoice('server statement'), SLOW_STATEMENTS))
+          return runIfConnected();
         slow += 1;
         return sendShort(runIfConnected).finally(() => {
           slow -= 1;
@@ -277,10 +272,9 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
     drop: (process) => {
       drop((session) => session.process === process);
     },
-    goAway: () => {
-      absences += 1;
-      awayUntil = scheduler.now() + draws.whole(`server away ${absences}`, AWAY_MS.least, AWAY_MS.most);
-      log(`the server is away for ${awayUntil - scheduler.now()} ms`);
+    goAway: (ms) => {
+      awayUntil = scheduler.now() + ms;
+      log(`the server is away for ${ms} ms`);
       drop(() => true);
     },
     close: () => {

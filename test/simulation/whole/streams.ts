@@ -70,7 +70,7 @@ async function hearEvents(
     const answer = await machine.send(
       {
         ...{ method: 'GET', path: '/v1/events', key: RICH.keys[0] },
-        headers: from === undefined ? {} : { 'last-event-id': from },
+        headers: { 'x-request-id': STREAM, ...(from === undefined ? {} : { 'last-event-id': from }) },
       },
       { onPart: readBlock, leaveAfterMs: draws.whole(`${name} leave`, CONNECTED_MS.least, CONNECTED_MS.most) },
     );

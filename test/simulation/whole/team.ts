@@ -55,11 +55,13 @@ async function makeToken(
 ): Promise<MadeToken | undefined> {
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
     try {
-      const { token, key } = await machine.call(({ accounts }) =>
-        accounts.createToken({
-          ...{ accountId: TEAM.id, name, models: ['*'], limitNanos, makerTokenId },
-          tokens: TokenRight.WRITE,
-        }),
+      const { token, key } = await machine.call(
+        ({ accounts }) =>
+          accounts.createToken({
+            ...{ accountId: TEAM.id, name, models: ['*'], limitNanos, makerTokenId },
+            tokens: TokenRight.WRITE,
+          }),
+        name,
       );
       return { id: token?.id ?? '', key };
     } catch (error) {

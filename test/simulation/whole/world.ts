@@ -47,6 +47,11 @@ export function readMembers({ text }: HttpAnswer): Readonly<Record<string, unkno
   }
 }
 
+/** The work of a request has its id, and so the choices and the lines of that work have the name of the request. */
+function toRequestId(name: string): string {
+  return name.replaceAll(/[^\w.:-]+/g, '.');
+}
+
 /** Sends a request of a client and writes what came of it; undefined: no whole answer came. */
 export async function sendOrder(
   { machine, events, scheduler, rules }: World,
@@ -59,7 +64,8 @@ export async function sendOrder(
   };
   const sentAt = scheduler.now();
   try {
-    const answer = await machine.send(order, options);
+    const headers = { 'x-request-id': toRequestId(name), ...order.headers };
+    const answer = await machine.send({ ...order, headers }, options);
     note(`is answered ${answer.status} ${answer.text.slice(0, SHOWN_MAX)}`);
     rules.answered(order, answer, sentAt);
     return answer;
