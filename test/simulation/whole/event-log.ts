@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** The last lines that a violation shows. */
-const LAST_LINES = 100;
-
 /** Everything that happened in a run, in order. Equal logs mean equal runs, as far as the lines show them. */
 export interface EventLog {
   /** Adds a line with its time and its process. */
@@ -10,7 +7,7 @@ export interface EventLog {
   /** The hash of all lines. */
   readonly digest: () => string;
   readonly text: () => string;
-  readonly last: () => readonly string[];
+  readonly lines: () => readonly string[];
 }
 
 /** `begin` is the first moment of the run: lines have the milliseconds since then. */
@@ -22,7 +19,7 @@ export function openEventLog(begin: number): EventLog {
     },
     digest: () => createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16),
     text: () => `${lines.join('\n')}\n`,
-    last: () => lines.slice(-LAST_LINES),
+    lines: () => lines,
   };
 }
 

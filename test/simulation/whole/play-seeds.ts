@@ -12,7 +12,9 @@ import type { SeedOptions, SeedResult } from './run-seed.ts';
 import { STREAM } from './streams.ts';
 import { TEAM_ACT } from './team.ts';
 import type { SeedReport } from './seed-report.ts';
+import { pickHistory } from './pick-history.ts';
 import { shrinkRun } from './shrink-run.ts';
+import type { ShrunkRun } from './shrink-run.ts';
 import { showHistory } from './show-history.ts';
 
 export interface PlayOptions extends SeedsOptions, Pick<SeedOptions, 'program'> {
@@ -56,22 +58,47 @@ export async function shrinkSeed(options: PlayOptions, seed: number): Promise<bo
   if (first.broken === undefined) return true;
   console.log(`breaks the rule: ${first.broken.rule}`);
   const shrunk = await shrinkRun({
-    ...{ first, without, asked: [[...ACTS, ...CALLS, ...BATCHES, STREAM, TEAM_ACT], ORDERS] },
-    run: (tried) => runSeed({ seed, stepsMax, program, without: tried }),
-    onRun: ({ left, isSame }) => {
-      console.log(`without ${left.join(', ')}: ${isSame ? 'breaks the same rule' : 'does not'}`);
+    ...{ first, without, orders: ORDERS, acts: [...ACTS, ...CALLS, ...BATCHES, STREAM, TEAM_ACT] },
+    nameOrders: ({ events, broken }) => pickHistory(events.lines(), broken?.detail ?? '').orders,
+    run: (tried, stepsMost) => runSeed({ seed, stepsMax: Math.min(stepsMax, stepsMost), program, without: tried }),
+    onRun: ({ kind, left, isSame }) => {
+      console.log(`${kind}: ${left} left, ${isSame ? 'breaks the same rule' : 'does not break it'}`);
     },
   });
-  const { result, runs } = shrunk;
+  const { runs } = shrunk;
   const orders = ORDERS.filter((order) => !shrunk.without.has(order));
+  const result = await findStep(shrunk, (checkFrom) =>
+    runSeed({ seed, stepsMax: shrunk.result.steps, program, without: shrunk.without, checkFrom }),
+  );
   if (log !== undefined) writeFileSync(log, result.events.text());
-  console.log(`${runs} runs left ${orders.length} of ${ORDERS.length} orders: ${orders.join(', ')}`);
+  console.log(
+    `${runs} runs left ${orders.length} of ${ORDERS.length} orders (${orders.join(', ')}), ` +
+      `${result.faults.length} faults and ${result.crashes} crashes`,
+  );
   showResult(result, true);
   tellBroken(options, result, { without: [...shrunk.without], stepsMax: result.steps });
   return false;
 }
 
-function toReport({ events: _events, broken, crashNames: _names, ...counts }: SeedResult): SeedReport {
+/**
+ * A rule that reads the stores is checked every fifteen seconds. Runs once more with a check after each step from the
+ * last check that held, so that the run ends at the step that broke the rule.
+ */
+async function findStep(
+  { result }: Pick<ShrunkRun, 'result'>,
+  run: (checkFrom: number) => Promise<SeedResult>,
+): Promise<SeedResult> {
+  const earlier = await run(result.checkedAt);
+  return earlier.broken?.rule === result.broken?.rule ? earlier : result;
+}
+
+function toReport({
+  events: _events,
+  broken,
+  crashNames: _names,
+  checkedAt: _checkedAt,
+  ...counts
+}: SeedResult): SeedReport {
   return { ...counts, rule: broken?.rule, detail: broken?.detail };
 }
 
@@ -107,13 +134,15 @@ function showTotals(reports: readonly SeedReport[], seconds: number): void {
   );
 }
 
-/** Tells what a person needs to find the cause: the last events as a history, the rule, and the command that replays it. */
+/** Tells what a person needs to find the cause: the events of the orders that the rule names, the rule, and the command that replays it. */
 function tellBroken(
   options: PlayOptions,
   { seed, events, broken }: SeedResult,
   run: { readonly without: readonly string[]; readonly stepsMax: number },
 ): void {
-  console.log(['the last events:', ...showHistory(events.last()), ''].join('\n'));
+  const { orders, lines } = pickHistory(events.lines(), broken?.detail ?? '');
+  const title = orders.length === 0 ? 'the last events:' : `the events of ${orders.join(', ')}:`;
+  console.log([title, ...showHistory(lines), ''].join('\n'));
   console.log(
     `seed ${seed} at commit ${options.commit}, Node ${process.version}, breaks the rule: ${broken?.rule ?? ''}`,
   );
