@@ -31,6 +31,7 @@ async function simulate(asked: SimulateOptions): Promise<boolean> {
   // the product is loaded only now, so that a bug can be planted into its source
   const assertPlanted = asked.bug === undefined ? () => undefined : plantBug(asked.bug.planted);
   const { playSeeds, shrinkSeed } = await import('./play-seeds.ts');
+  const { measureSurvival } = await import('./measure-survival.ts');
   const { loadProgram } = await import('./program.ts');
   const program = await loadProgram();
   assertPlanted();
@@ -42,6 +43,7 @@ async function simulate(asked: SimulateOptions): Promise<boolean> {
     });
   const playing = { ...asked, program, commit, readRealTime, isStopping: () => isStopping };
   if (asked.mode === 'shrink') return shrinkSeed(playing, asked.seed);
+  if (asked.mode === 'survival') return measureSurvival(playing, asked.seed);
   if (asked.mode === 'seeds') return playSeeds(playing, listSeeds(asked.seed, asked.seeds ?? 1, asked.without));
   const first = asked.seed ?? computeCommitSeed(commit);
   return playSeeds(playing, [...KEPT_SEEDS, ...listSeeds(first, asked.seeds ?? NEW_SEEDS, asked.without)]);

@@ -13,6 +13,7 @@ const PART =
 
 const USAGE = `npm run simulate -- --seed N [--seeds COUNT] [--steps M] [--without NAMES] [--log FILE] [--bug NAME]
 npm run simulate -- --seed N --shrink
+npm run simulate -- --seed N [--seeds COUNT] --without NAMES --survival
 npm run simulate -- --kept [--seeds COUNT]
 npm run simulate -- --night [--hours H | --until HH:MM] [--seed N] [--cores N] [--keep FOLDER]`;
 
@@ -44,7 +45,7 @@ export interface NightOptions extends SeedsOptions {
 /** The options of the command line, by what is asked for. */
 export type SimulateOptions =
   | ({ readonly mode: 'seeds'; readonly seed: number } & SeedsOptions)
-  | ({ readonly mode: 'shrink'; readonly seed: number } & SeedsOptions)
+  | ({ readonly mode: 'shrink' | 'survival'; readonly seed: number } & SeedsOptions)
   | ({ readonly mode: 'kept' } & SeedsOptions)
   | ({ readonly mode: 'night' } & NightOptions);
 
@@ -70,6 +71,7 @@ export function readOptions(words: readonly string[]): SimulateOptions {
   if (values.kept === true) return { mode: 'kept', ...options };
   const { seed } = options;
   if (seed === undefined) throw new BadOption(`seed: is missing; expected a whole number\n${USAGE}`);
+  if (values.survival === true) return { mode: 'survival', ...options, seed };
   return { mode: values.shrink === true ? 'shrink' : 'seeds', ...options, seed };
 }
 
@@ -86,6 +88,7 @@ function parseWords(words: readonly string[]) {
         bug: { type: 'string' },
         json: { type: 'boolean' },
         shrink: { type: 'boolean' },
+        survival: { type: 'boolean' },
         kept: { type: 'boolean' },
         night: { type: 'boolean' },
         hours: { type: 'string' },

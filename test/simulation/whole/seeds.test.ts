@@ -3,11 +3,20 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { KEPT_SEEDS } from './kept-seeds.ts';
+import { readOutcomes } from './order-outcomes.ts';
+import type { OrderOutcome } from './order-outcomes.ts';
 import { simulateSeeds } from './simulate-seeds.ts';
 import { showHistory } from './show-history.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-simulation-logs-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+const CALM_SEED = '7';
+const ORDERS_OF_A_CLIENT = 12;
+const toEnd = (outcome: OrderOutcome | undefined) => ({
+  creates: outcome?.creates,
+  works: outcome?.works,
+  state: outcome?.state,
+});
 const logFile = (name: string): string => path.join(folder, `${name}.log`);
 
 test('a seed is one run: in two processes, alone and after another seed, its log is the same to the last byte', async () => {
@@ -45,7 +54,7 @@ test('seeds with faults and without faults hold every rule', async () => {
 test('the kept seeds, and new ones that follow from the commit, hold every rule', async () => {
   const { code, out } = await simulateSeeds('--kept', '--seeds', '2');
 
-  const [, history = ''] = out.split('the last events:');
+  const [, history = ''] = out.split(/^the (?:last events|events of .*):$/m);
   expect(history).toBe('');
   expect(out.match(/^seed \d+: /gm)?.length).toBeGreaterThan(KEPT_SEEDS.length);
   expect(code).toBe(0);
@@ -63,6 +72,19 @@ test('a run does without the fault and the order that are left out, and keeps th
   expect(countOrders('without')).toBe(0);
   expect(without.out).toContain(', failed sync,');
   expect(readFileSync(logFile('without'), 'utf8')).toContain(' order-24 ');
+});
+
+test('in a calm seed, the orders of other clients stay as they are without an order', async () => {
+  const run = ['--seed', CALM_SEED, '--log'];
+  await simulateSeeds(...run, logFile('all-orders'));
+  await simulateSeeds(...run, logFile('one-less'), '--without', 'order-5');
+
+  const [whole, shorter] = ['all-orders', 'one-less'].map((name) => readOutcomes(readFileSync(logFile(name), 'utf8')));
+  expect(whole?.has('order-5')).toBe(true);
+  expect(shorter?.has('order-5')).toBe(false);
+  const others = [...(shorter ?? [])].filter(([order]) => Number(order.split('-')[1]) >= ORDERS_OF_A_CLIENT);
+  expect(others.length).toBeGreaterThan(50);
+  for (const [order, outcome] of others) expect([order, toEnd(outcome)]).toEqual([order, toEnd(whole?.get(order))]);
 });
 
 test('a run ends after a number of steps', async () => {
