@@ -7,6 +7,7 @@ import { newLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
+import { describeError } from '@reelgate/platform/describe-error';
 import { hostCheck } from '@reelgate/platform/http/allowed-hosts';
 import { silentLog } from '@reelgate/platform/log';
 import type { Log } from '@reelgate/platform/log';
@@ -79,6 +80,8 @@ export interface GatewayUnderTest {
   readonly sessions: FakeSessions;
   /** The warnings in the log. */
   readonly warnings: { readonly fields: object; readonly message: string }[];
+  /** The sentences of the errors in the log. */
+  readonly errors: readonly string[];
   stop(): Promise<void>;
 }
 
@@ -189,7 +192,12 @@ function readThrough(value: object): unknown {
 export async function startGatewayUnderTest(settings: TestSettings = {}): Promise<GatewayUnderTest> {
   const clock = fakeClock();
   const warnings: { readonly fields: object; readonly message: string }[] = [];
-  const log: Log = { ...silentLog, warn: (fields, message) => void warnings.push({ fields, message }) };
+  const errors: string[] = [];
+  const log: Log = {
+    ...silentLog,
+    warn: (fields, message) => void warnings.push({ fields, message }),
+    error: (fields, message) => void errors.push('err' in fields ? describeError(fields.err).message : message),
+  };
   const bus = settings.bus ?? newLocalBus(clock, silentLog);
   const [tasks, billing, media, calls, usage, jobs] = [
     fakeTasks(),
@@ -271,6 +279,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
     webhooks,
     sends,
     warnings,
+    errors,
     settled: (count) => untilAfter(clock, () => calls.settled.length >= count),
     stop: async () => {
       await gateway.stop();

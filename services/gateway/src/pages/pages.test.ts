@@ -18,15 +18,22 @@ afterAll(() => under.stop());
 
 const get = (path: string) => call(under.url, 'GET', path, { token: null });
 
+/** A failure shows why there is no document, and no golden file is written from the answer. */
+async function getOpenApi() {
+  const { status, text, json } = await get('/openapi.json');
+  expect({ status, errors: under.errors }).toEqual({ status: 200, errors: [] });
+  return { text, json };
+}
+
 describe('the OpenAPI document', () => {
   test('is as in the golden file', async () => {
-    await expectGoldenDocument('openapi', (await get('/openapi.json')).json);
+    await expectGoldenDocument('openapi', (await getOpenApi()).json);
   });
   test('says nothing of what upstreams charge', async () => {
-    expect(JSON.stringify((await get('/openapi.json')).json)).not.toMatch(/upstream_?cost|micro_?usd|reported_?cost/i);
+    expect(JSON.stringify((await getOpenApi()).json)).not.toMatch(/upstream_?cost|micro_?usd|reported_?cost/i);
   });
   test('names every operation once, and every parameter of a path', async () => {
-    const { operations } = readDocument((await get('/openapi.json')).json);
+    const { operations } = readDocument((await getOpenApi()).json);
     const ids = operations.map(({ operationId }) => operationId);
 
     expect(new Set(ids).size).toBe(ids.length);
@@ -37,7 +44,7 @@ describe('the OpenAPI document', () => {
     }
   });
   test('has valid schemas, which accept the examples of the contract', async () => {
-    const document = (await get('/openapi.json')).json;
+    const document = (await getOpenApi()).json;
     const ajv = new Ajv2020({
       strict: false,
       discriminator: true,
@@ -59,7 +66,7 @@ describe('the OpenAPI document', () => {
     expect(check('Error', { error: { message: 'x', type: 'y', param: null, code: 'z' } })).toBe(true);
   });
   test('has no dangling reference', async () => {
-    const { text, json } = await get('/openapi.json');
+    const { text, json } = await getOpenApi();
 
     for (const [, kind, name] of text.matchAll(/"#\/components\/(\w+)\/([^"]*)"/g)) {
       expect(name).toMatch(/^\w+$/);
@@ -67,7 +74,7 @@ describe('the OpenAPI document', () => {
     }
   });
   test('has exactly the routes that do something, without the documentation pages and the callbacks', async () => {
-    const { paths } = (await get('/openapi.json')).json as { paths: Record<string, Record<string, object>> };
+    const { paths } = (await getOpenApi()).json as { paths: Record<string, Record<string, object>> };
     const named = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -79,7 +86,7 @@ describe('the OpenAPI document', () => {
     expect(named.toSorted()).toEqual(mounted.toSorted());
   });
   test('names the answers that every operation can have', async () => {
-    const { operations } = readDocument((await get('/openapi.json')).json);
+    const { operations } = readDocument((await getOpenApi()).json);
 
     for (const { security, requestBody, responses } of operations) {
       const expected = [
@@ -113,7 +120,7 @@ describe('the address of the service itself', () => {
     'tells a program (%s) its name, version and links that exist',
     async (accept) => {
       const { status, headers, json } = await home(accept);
-      const { paths, info } = (await get('/openapi.json')).json;
+      const { paths, info } = (await getOpenApi()).json;
 
       expect([status, headers['content-type'], headers['vary']]).toEqual([
         200,
