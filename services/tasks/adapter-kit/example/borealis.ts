@@ -40,7 +40,7 @@ export default (kit: typeof Kit): Adapter => {
       },
       readSubmit: (answer) =>
         kit.toSubmission(answer, {
-          upstreamId: kit.readText(kit.readObject(answer.body)['render']),
+          upstreamId: kit.readId(kit.readObject(answer.body)['render']),
           error: readError(answer),
           table: {},
         }),

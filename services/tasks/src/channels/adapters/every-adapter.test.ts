@@ -16,8 +16,8 @@ import { ADAPTERS } from './index.ts';
  * What holds for every built-in adapter, shown with its recorded answers and changed ones.
  */
 
-/** Above 2^53, so its last digit is lost in a number of JavaScript. */
-const LARGE = '9007199254740993';
+/** One that an adapter reads as a number, and one above 2^53, whose last digit a number of JavaScript would lose. */
+const NUMBERS = ['12345', '9007199254740993'];
 const REASON = 'no face was found in the first frame';
 const DEFAULT_ID = '424010985738629';
 /** The status of completed work of these has no reason, which stands in another answer. */
@@ -27,10 +27,29 @@ const STATUS = /stat(?:us|e)$/;
 /** Failures of this service's own, with words of its own. */
 const OWN_CODES = new Set(['content_rejected', 'result_removed']);
 
+/**
+ * The names by which a client would know the upstream of an adapter: those of the vendor and of its models, as sentences
+ * write them. The table that hides them is `services/platform/src/vendor-traits.ts`.
+ */
+const VENDOR_NAMES: Readonly<Record<string, readonly string[]>> = {
+  'alpha-v2': ['MiniMax', 'Hailuo'],
+  ark: ['Ark', 'ModelArk', 'Volcengine', 'BytePlus', 'ByteDance', 'Doubao', 'Seedance'],
+  dashscope: ['DashScope', 'Alibaba', 'Alibaba Cloud', 'Aliyun', 'Wan 2.5', 'Wanx', 'HappyHorse'],
+  fal: ['fal.ai', 'fal-ai'],
+  gemini: ['Google', 'Gemini', 'Veo 3.1', 'Veo', 'Vertex AI'],
+  kling: ['Kling', 'Kling AI', 'KlingAI', 'Kuaishou'],
+  'openai-videos': ['OpenAI', 'Sora', 'Sora 2', 'vLLM', 'SGLang', 'LiteLLM'],
+  openrouter: ['OpenRouter'],
+  replicate: ['Replicate'],
+  runway: ['Runway', 'RunwayML'],
+  xai: ['xAI', 'x.ai', 'Grok'],
+};
+const namePattern = (name: string): RegExp =>
+  new RegExp(String.raw`(?<![a-z])${name.replaceAll('.', String.raw`\.`)}(?![a-z])`, 'i');
+
 /** What makes a vendor known, written down apart from the table that hides it. */
 const TRAITS: readonly RegExp[] = [
-  /google|gemini|\bveo\b|vertex|openai|\bsora\b|runway|kling|volcengine|\bark\b|byteplus|doubao|seedance|dashscope/i,
-  /alibaba|aliyun|minimax|hailuo|fal\.ai|replicate|openrouter|\bx\.?ai\b|grok|vllm|sglang|litellm/i,
+  ...Object.values(VENDOR_NAMES).flat().map(namePattern),
   /representative|support code|send feedback|risk control|contact (us|support)/i,
   /InternalError|InternalServiceError|DataInspection|SensitiveContentDetected|IPInfringement|BAD_OUTPUT|\(E\d+\)|code: PA/,
   /https?:|@|\brequest.?id\b|req_|cgt-|[\da-f]{8}-[\da-f]{4}-/i,
@@ -118,11 +137,13 @@ describe.each(Object.keys(ADAPTERS))('the adapter %s', (name) => {
       const text = JSON.stringify(jsonOf(answer));
       if (!text.includes(`"${last}"`)) continue;
       numbers += 1;
-      upstream.script({ status: 200, text: text.replaceAll(`"${last}"`, LARGE) });
-      expect(await channel.submit({ ...anAttempt(), ...attempt }, signal())).toMatchObject({
-        outcome: 'accepted',
-        upstreamId: id.replace(last, LARGE),
-      });
+      for (const number of NUMBERS) {
+        upstream.script({ status: 200, text: text.replaceAll(`"${last}"`, number) });
+        expect(await channel.submit({ ...anAttempt(), ...attempt }, signal())).toMatchObject({
+          outcome: 'accepted',
+          upstreamId: id.replace(last, number),
+        });
+      }
     }
     expect(numbers).toBeGreaterThan(0);
   });
@@ -140,6 +161,16 @@ describe.each(Object.keys(ADAPTERS))('the adapter %s', (name) => {
       expect(polled).toMatchObject({ found: true, report: { phase: 'failed' } });
       const { message, code } = (polled as { report: { failure: { message: string; code: string } } }).report.failure;
       if (!OWN_CODES.has(code)) expect(message).toBe(REASON);
+    }
+  });
+
+  test('has the names of its vendor in VENDOR_NAMES, and vendor-traits.ts hides each of them', () => {
+    const names = VENDOR_NAMES[name] ?? [];
+    expect(names).not.toEqual([]);
+    for (const one of names) {
+      const { message } = toPublicFailure({ code: 'failed', message: `${one} could not animate the face of ${one}` });
+      expect(message).toMatch(/could not animate the face/);
+      expect(message).not.toMatch(namePattern(one));
     }
   });
 
