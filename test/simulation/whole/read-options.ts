@@ -102,7 +102,7 @@ function parseWords(words: readonly string[]) {
   }
 }
 
-function readNumber(name: string, text: string | undefined): number | undefined {
+export function readNumber(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^\d{1,9}$/.test(text)) throw new BadOption(`${name}: ${text} is no number; expected a whole number\n${USAGE}`);
   return Number(text);
@@ -116,7 +116,7 @@ function readHours(text: string | undefined): number | undefined {
   return hours;
 }
 
-function readTime(text: string | undefined): number | undefined {
+export function readTime(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
   if (hours === undefined) throw new BadOption(`until: ${text} is no time of day; expected HH:MM`);

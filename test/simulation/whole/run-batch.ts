@@ -20,6 +20,8 @@ export interface BatchFault {
 export interface ChildOptions {
   /** The arguments of Node: its flags, the program and the options of that. */
   readonly words: readonly string[];
+  /** Added to the environment of this process. */
+  readonly env?: NodeJS.ProcessEnv;
   readonly clock: Sleeper;
   /** The time in milliseconds between two lines of the program, after which it is killed. */
   readonly silenceMsMax: number;
@@ -67,10 +69,10 @@ export async function readChild(options: ChildOptions): Promise<string> {
 }
 
 async function runChild(
-  { words, clock, silenceMsMax, stop, kill }: ChildOptions,
+  { words, env, clock, silenceMsMax, stop, kill }: ChildOptions,
   onLine: (line: string) => void,
 ): Promise<ChildEnd> {
-  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   const closed = once(child, 'close');
   let [isHung, errors, silence] = [false, '', new AbortController()];
   const end = (signal: NodeJS.Signals) => () => {
