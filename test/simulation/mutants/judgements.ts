@@ -28,10 +28,10 @@ export function openReport(folder: string, seed: number): Report {
       appendFileSync(file, `${JSON.stringify(judgement)}\n`);
     },
     recall: async <T>(state: string, key: string, find: () => Promise<T>): Promise<T> => {
-      const found = readKnown(known, state)[key] as T | undefined;
-      if (found !== undefined) return found;
+      const found = readKnown(known)[key];
+      if (found?.state === state) return found.value as T;
       const value = await find();
-      writeFileSync(known, JSON.stringify({ state, values: { ...readKnown(known, state), [key]: value } }));
+      writeFileSync(known, JSON.stringify({ ...readKnown(known), [key]: { state, value } }));
       return value;
     },
   };
@@ -44,10 +44,8 @@ function readLines(file: string): readonly Judgement[] {
     .map((line) => JSON.parse(line) as Judgement);
 }
 
-function readKnown(file: string, state: string): Readonly<Record<string, unknown>> {
-  if (!existsSync(file)) return {};
-  const known = JSON.parse(readFileSync(file, 'utf8')) as { state: string; values: Record<string, unknown> };
-  return known.state === state ? known.values : {};
+function readKnown(file: string): Readonly<Record<string, { readonly state: string; readonly value: unknown }>> {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ReturnType<typeof readKnown>) : {};
 }
 
 /** Counts the judgements by folder and by operator, and lists the survivors with their edits. */

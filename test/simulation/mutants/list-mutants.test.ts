@@ -1,3 +1,4 @@
+/* eslint-disable no-template-curly-in-string -- the texts are sources that have templates */
 import { stripTypeScriptTypes } from 'node:module';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

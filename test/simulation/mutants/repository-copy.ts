@@ -19,7 +19,6 @@ const PREFIX = 'reelgate-mutants-';
 const OF_PROCESS = /^reelgate-mutants-(\d+)-/;
 /** The links of the workspaces are relative, so those of a copy lead to the copy. */
 const WORKSPACES = '@reelgate';
-const WITHOUT_EFFECT = /\.md$|^test\/simulation\/mutants\//;
 const LISTED_BYTES_MAX = 16 * 1024 * 1024;
 
 /** A copy of the repository in which a file can be changed while nothing in the working tree is. */
@@ -44,10 +43,16 @@ export function openCopies() {
 
 export type Copies = ReturnType<typeof openCopies>;
 
-/** Hashes the product and its tests: without a mutant, what has the same hash does the same. */
-export function hashRepository(): string {
+/** The folders that have no effect on what is judged. */
+export const WITHOUT_EFFECT = {
+  unitTests: /\.md$|^test\/simulation\//,
+  seeds: /\.md$|\.test\.ts$|^test\/simulation\/mutants\//,
+} as const;
+
+/** Hashes the product and what judges it: without a mutant, what has the same hash does the same. */
+export function hashRepository(without: RegExp): string {
   const hash = createHash('sha256');
-  for (const file of listFiles().filter((name) => !WITHOUT_EFFECT.test(name)))
+  for (const file of listFiles().filter((name) => !without.test(name)))
     hash.update(file).update(readFileSync(path.join(ROOT, file)));
   return hash.digest('hex').slice(0, 16);
 }

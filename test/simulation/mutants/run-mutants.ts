@@ -7,7 +7,7 @@ import { describeJudgement, showSummary } from './judgements.ts';
 import type { Report } from './judgements.ts';
 import { listMutatedFiles } from './draw-mutants.ts';
 import type { Mutant } from './mutant.ts';
-import { hashRepository } from './repository-copy.ts';
+import { hashRepository, WITHOUT_EFFECT } from './repository-copy.ts';
 import type { Copies } from './repository-copy.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
@@ -62,7 +62,7 @@ interface Left {
 async function runCore(run: MutantsRun, core: number, { unjudged, waiting }: Left): Promise<void> {
   const { copies, clock, kill, stop, report, print } = run;
   const judge: Judge = { copy: copies.add(`core-${core}`), clock, kill };
-  const state = hashRepository();
+  const state = hashRepository(WITHOUT_EFFECT.unitTests);
   const isOver = (): boolean => stop.aborted || kill.aborted;
   const add = (judgement: Judgement | undefined, left: readonly Mutant[]): void => {
     if (judgement === undefined) return;
@@ -78,12 +78,13 @@ async function runCore(run: MutantsRun, core: number, { unjudged, waiting }: Lef
     add(judgement, unjudged);
   }
   if (isOver() || waiting.length === 0) return;
-  const baseline = await readBaseline(run, judge, state);
+  const baseline = await readBaseline(run, judge);
   for (let mutant = waiting.shift(); mutant !== undefined && !isOver(); mutant = waiting.shift())
     add(await judgeBySeeds(judge, mutant, baseline), waiting);
 }
 
-function readBaseline({ report, firstSeed }: MutantsRun, judge: Judge, state: string): Promise<Baseline> {
+function readBaseline({ report, firstSeed }: MutantsRun, judge: Judge): Promise<Baseline> {
+  const state = hashRepository(WITHOUT_EFFECT.seeds);
   return report.recall(state, `seeds ${firstSeed}`, () => runBaseline(judge, firstSeed, listMutatedFiles()));
 }
 

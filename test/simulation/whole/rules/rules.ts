@@ -9,7 +9,7 @@ import { checkTokens } from './check-tokens.ts';
 import type { TokenTree } from './check-tokens.ts';
 import { checkWorks } from './check-works.ts';
 import { openReaders, showRow } from './read-stores.ts';
-import type { BreakRule, ExpectNone } from './read-stores.ts';
+import type { BreakRule, ExpectNone, Row } from './read-stores.ts';
 import { openSeenEvents } from './seen-events.ts';
 import type { SeenEvents } from './seen-events.ts';
 import { openSeenTasks } from './seen-tasks.ts';
@@ -90,6 +90,8 @@ export function openRules({ folder, now, orders, acts, hasReplicas }: RulesOptio
   const tooDear = new Set<string>();
   const revoked = new Map<string, number>();
   const called = new Set<string>();
+  /** The answers that blame the service, not the request. */
+  const failures: Row[] = [];
   const trees: TokenTree[] = [];
   let heardFrom: string | undefined;
   const readLastPlace = (): string => String(read('tasks', LAST_PLACE)[0]?.['seq'] ?? 0);
@@ -112,6 +114,8 @@ export function openRules({ folder, now, orders, acts, hasReplicas }: RulesOptio
       const since = sentAt - (revoked.get(key) ?? Infinity);
       if (answer.status < 300 && since > REVOKED_MS_MAX)
         breakRule('a revoked token is refused', `${method} ${path} is sent ${since} ms after its revocation`);
+      if (answer.status >= 500)
+        failures.push({ request: `${method} ${path}`, status: answer.status, body: answer.text });
     },
     tooDear: (order) => {
       tooDear.add(order);
@@ -162,7 +166,9 @@ export function openRules({ folder, now, orders, acts, hasReplicas }: RulesOptio
       checkCharges(money);
       checkCalls(money, now());
       checkWorks(read, works, breakRule);
-      if (isCalm) checkCalm(read, expectNone);
+      if (!isCalm) return;
+      checkCalm(read, expectNone);
+      expectNone('without faults no request fails', failures);
     },
     count: () => ({
       tasks: read('tasks', "SELECT id FROM tasks WHERE admission <> 'refused'").length,

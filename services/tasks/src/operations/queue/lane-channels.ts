@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 
 /** Returns the name of a create's lane, for the channels that it may be submitted to now and after a reload. */
 export function nameCreateLane(
-  { channels }: Deps,
+  { channels }: Pick<Deps, 'channels'>,
   create: Pick<CreateContext, 'task' | 'source' | 'runtimes'>,
   ofClass: QueueClass,
 ): string {
@@ -25,7 +25,7 @@ export function nameCreateLane(
 }
 
 /** The channels that can do the tasks of a lane, paused ones too, in the order in which they are tried. */
-export function listLaneChannels({ channels }: Deps, name: string): readonly ChannelRuntime[] {
+export function listLaneChannels({ channels }: Pick<Deps, 'channels'>, name: string): readonly ChannelRuntime[] {
   const lane = readLane(name);
   return channels.listServing(lane.kind, lane.model).filter((runtime) => serves(lane, runtime));
 }
