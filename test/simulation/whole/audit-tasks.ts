@@ -1,5 +1,6 @@
 import { parseAmount } from '@reelgate/billing/domain/money';
 import { CLIENT_DIALECTS, readSeenTask } from './dialects.ts';
+import type { SeenTask } from './dialects.ts';
 import { REVOKED } from './simulated-config.ts';
 import { sendOrder } from './world.ts';
 import type { World } from './world.ts';
@@ -35,7 +36,16 @@ async function auditTask(world: World, { id, order }: PromisedTask, video: Order
   if ((task.label ?? '') !== video.label)
     rules.break('a task keeps the label of its order', `${id} of ${order} has ${task.label ?? 'none'}`);
   else if (video.label !== '') acts.note('a label is kept');
-  if (task.status !== 'completed') return;
+  if (task.status === 'completed') await auditResult(world, { id, order }, { task, video });
+}
+
+/** Reads the charge and the result of a completed task. */
+async function auditResult(
+  world: World,
+  { id, order }: Pick<PromisedTask, 'id' | 'order'>,
+  { task, video }: { readonly task: SeenTask; readonly video: OrderedVideo },
+): Promise<void> {
+  const { rules } = world;
   const charged = task.charged === undefined ? undefined : parseAmount(task.charged);
   if (charged !== undefined && video.maxNanos !== undefined && charged > video.maxNanos)
     rules.break('a charge is within the bound of its order', `${id} of ${order} is charged ${task.charged ?? ''}`);

@@ -130,14 +130,9 @@ async function checkResults(
   lines: readonly BatchLine[],
 ): Promise<void> {
   const { rules, acts } = world;
-  const results: ResultLine[] = [];
-  for (const file of [output, errors]) {
-    if (file === undefined || file === null) continue;
-    const path = `/v1/files/${file}/content`;
-    const answer = await sendUntilAnswered(world, `${name} results`, { method: 'GET', path, key: CALLER_KEY });
-    if (answer?.status !== 200) return;
-    for (const line of answer.text.split('\n')) if (line !== '') results.push(JSON.parse(line) as ResultLine);
-  }
+  const read = await Promise.all([output, errors].map((file) => readResults(world, name, file)));
+  if (read.includes(undefined)) return;
+  const results = read.flatMap((some) => some ?? []);
   for (const { order } of lines) {
     const own = results.filter(({ custom_id: id }) => id === order);
     if (own.length > 1 || (own.length === 0 && status === 'completed'))
@@ -151,6 +146,22 @@ async function checkResults(
       { id: taskId, status: 'completed', error: '', label: undefined, charged: undefined },
     );
   }
+}
+
+/** Reads the lines of a file of results, of which there may be none. Undefined if the file cannot be read. */
+async function readResults(
+  world: World,
+  name: string,
+  file: string | null | undefined,
+): Promise<readonly ResultLine[] | undefined> {
+  if (file === undefined || file === null) return [];
+  const path = `/v1/files/${file}/content`;
+  const answer = await sendUntilAnswered(world, `${name} results`, { method: 'GET', path, key: CALLER_KEY });
+  if (answer?.status !== 200) return undefined;
+  return answer.text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as ResultLine);
 }
 
 async function sendUntilAnswered(world: World, name: string, order: HttpOrder): Promise<HttpAnswer | undefined> {

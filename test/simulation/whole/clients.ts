@@ -175,13 +175,17 @@ async function runOrder(world: World, caller: Caller, name: string): Promise<voi
   const [taskId] = await Promise.all(creates);
   world.orders.answered(name);
   if (taskId === undefined) return;
-  acts.note(`an order is accepted by ${dialect.name}`);
-  if (drawn.picture !== undefined) acts.note('a picture is taken');
-  if (drawn.video !== undefined) acts.note('a reference video is taken');
+  noteAccepted(world, dialect, drawn);
   if (bound !== undefined && !isTooDear) acts.note('an order within its bound is accepted');
   if (caller.account === TEAM.id && caller.token !== TEAM.keys[0]) acts.note('a made token orders');
-  if (key !== '') await repeatKeyOtherwise(world, order, { taskId, dialect, described });
+  if (key !== '') await repeatKeyOtherwise(world, { order, taskId, dialect, described });
   await followTask(world, { order: name, caller, taskId }, { dialect, model: drawn.model });
+}
+
+function noteAccepted({ acts }: World, dialect: ClientDialect, { picture, video }: ClientOrder): void {
+  acts.note(`an order is accepted by ${dialect.name}`);
+  if (picture !== undefined) acts.note('a picture is taken');
+  if (video !== undefined) acts.note('a reference video is taken');
 }
 
 /** Cancels, reads and uses a task that its client was told of. */
@@ -288,41 +292,42 @@ function buildCreate({ caller, key, label, request }: Order, prefer?: string): H
   };
 }
 
+/** An order whose key belongs to a task. */
+interface KeyedOrder {
+  readonly order: Order;
+  readonly taskId: string;
+  readonly dialect: ClientDialect;
+  readonly described: ClientOrder;
+}
+
 /** A key that belongs to a task never makes another one: neither with another order, nor in another dialect. */
-async function repeatKeyOtherwise(
-  world: World,
-  order: Order,
-  {
-    taskId,
-    dialect,
-    described,
-  }: { readonly taskId: string; readonly dialect: ClientDialect; readonly described: ClientOrder },
-): Promise<void> {
-  const { draws, acts, rules } = world;
-  const { name, key } = order;
-  if (draws.happens(`${name} other body`, OTHER_BODIES)) {
-    const other = { ...order, request: dialect.create(drawOrder(world, name, ' at night')) };
-    const answer = await sendOrder(world, `${name} other body`, buildCreate(other));
-    if (answer !== undefined && answer.status < 300)
-      rules.break('a key with another body is refused', `${key}: ${answer.text}`);
-    if (answer?.status === 422 || answer?.status === 409) acts.note('a key with another body is refused');
-  }
-  if (draws.happens(`${name} other path`, OTHER_PATHS)) {
-    const path = draws.pick(
-      `${name} other dialect`,
-      CLIENT_DIALECTS.filter((other) => other !== dialect),
-    );
-    const answer = await sendOrder(
-      world,
-      `${name} other path`,
-      buildCreate({ ...order, request: path.create(described) }),
-    );
-    if (answer === undefined) return;
-    const isSame = answer.status < 300 && readSeenTask(answer).id === taskId;
-    if (answer.status < 300 && !isSame)
-      rules.break('a key makes one task', `${key} by ${path.name}: ${taskId}, then ${answer.text}`);
-    if (isSame || answer.status === 422 || answer.status === 409) acts.note('a key is repeated on another path');
-  }
+async function repeatKeyOtherwise(world: World, keyed: KeyedOrder): Promise<void> {
+  const { draws } = world;
+  const { name } = keyed.order;
+  if (draws.happens(`${name} other body`, OTHER_BODIES)) await repeatWithOtherBody(world, keyed);
+  if (draws.happens(`${name} other path`, OTHER_PATHS)) await repeatOnOtherPath(world, keyed);
+}
+
+const isKeyRefusal = ({ status }: HttpAnswer): boolean => status === 422 || status === 409;
+
+async function repeatWithOtherBody(world: World, { order, dialect }: KeyedOrder): Promise<void> {
+  const other = { ...order, request: dialect.create(drawOrder(world, order.name, ' at night')) };
+  const answer = await sendOrder(world, `${order.name} other body`, buildCreate(other));
+  if (answer === undefined) return;
+  if (answer.status < 300) world.rules.break('a key with another body is refused', `${order.key}: ${answer.text}`);
+  if (isKeyRefusal(answer)) world.acts.note('a key with another body is refused');
+}
+
+async function repeatOnOtherPath(world: World, { order, taskId, dialect, described }: KeyedOrder): Promise<void> {
+  const others = CLIENT_DIALECTS.filter((one) => one !== dialect);
+  const other = world.draws.pick(`${order.name} other dialect`, others);
+  const create = buildCreate({ ...order, request: other.create(described) });
+  const answer = await sendOrder(world, `${order.name} other path`, create);
+  if (answer === undefined) return;
+  const isSame = answer.status < 300 && readSeenTask(answer).id === taskId;
+  if (answer.status < 300 && !isSame)
+    world.rules.break('a key makes one task', `${order.key} by ${other.name}: ${taskId}, then ${answer.text}`);
+  if (isSame || isKeyRefusal(answer)) world.acts.note('a key is repeated on another path');
 }
 
 async function readUntilEnd(

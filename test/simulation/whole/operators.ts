@@ -153,12 +153,8 @@ async function runEndpoint(world: World): Promise<void> {
     const answer = await sendOrder(world, 'endpoint', { method: 'POST', path: '/v1/webhook_endpoints', key, body });
     if (answer !== undefined && answer.status < 300) {
       acts.note('an endpoint is added');
-      if (!faults.isCalm && draws.happens('endpoint ends', ENDPOINT_ENDS)) {
-        await scheduler.pause(draws.whole('endpoint end', 0, WITHIN_MS));
-        const path = `/v1/webhook_endpoints/${String(readMembers(answer)['id'])}`;
-        const removed = await sendOrder(world, 'endpoint', { method: 'DELETE', path, key });
-        if (removed?.status === 200) acts.note('an endpoint is removed');
-      }
+      if (!faults.isCalm && draws.happens('endpoint ends', ENDPOINT_ENDS))
+        await removeEndpoint(world, readMembers(answer)['id'] as string);
       return;
     }
     if (answer !== undefined && !mayRepeat(answer)) {
@@ -167,4 +163,12 @@ async function runEndpoint(world: World): Promise<void> {
     }
     await scheduler.pause(draws.whole(`endpoint retry ${repeat}`, RETRY_MS.least, RETRY_MS.most));
   }
+}
+
+async function removeEndpoint(world: World, id: string): Promise<void> {
+  const { draws, scheduler, acts } = world;
+  await scheduler.pause(draws.whole('endpoint end', 0, WITHIN_MS));
+  const path = `/v1/webhook_endpoints/${id}`;
+  const removed = await sendOrder(world, 'endpoint', { method: 'DELETE', path, key: RICH.keys[0] });
+  if (removed?.status === 200) acts.note('an endpoint is removed');
 }

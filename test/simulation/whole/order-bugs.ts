@@ -20,7 +20,7 @@ export const ORDER_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: PRICE_FACTS,
-        text: 'regeneration: (model) => `${model}__regeneration`,',
+        text: `regeneration: (model) => \`\${model}__regeneration\`,`,
         becomes: 'regeneration: (model) => model,',
       },
     ],
@@ -161,8 +161,8 @@ export const ORDER_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: RECEIVERS,
-        text: "due_at = ${of('until')}, worker = ${of('worker')}",
-        becomes: "due_at = NULL, worker = ${of('worker')}",
+        text: `due_at = \${of('until')}, worker = \${of('worker')}`,
+        becomes: `due_at = NULL, worker = \${of('worker')}`,
       },
     ],
     first: 1,

@@ -153,5 +153,6 @@ export function openUpstreamWorks({ scheduler, draws, faults, onAccepted }: Work
 
 /** The address of the result of a work, which says what the media service finds in it. */
 function buildResultUrl({ id, duration, resolution, ratio }: Work): string {
-  return `https://${RESULTS_HOST}/${id}.mp4?${new URLSearchParams({ seconds: String(duration), resolution, ratio })}`;
+  const facts = new URLSearchParams({ seconds: String(duration), resolution, ratio });
+  return `https://${RESULTS_HOST}/${id}.mp4?${facts.toString()}`;
 }
