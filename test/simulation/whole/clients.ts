@@ -173,8 +173,9 @@ async function runOrder(world: World, caller: Caller, name: string): Promise<voi
   const creates = [createUntilAnswered(world, order)];
   if (isRepeated) creates.push(createUntilAnswered(world, { ...order, name: `${name} again` }, name));
   const [taskId] = await Promise.all(creates);
-  world.orders.answered(name);
+  // a create without an answer can still be on its way to a process that stands still
   if (taskId === undefined) return;
+  world.orders.answered(name);
   noteAccepted(world, dialect, drawn);
   if (bound !== undefined && !isTooDear) acts.note('an order within its bound is accepted');
   if (caller.account === TEAM.id && caller.token !== TEAM.keys[0]) acts.note('a made token orders');
@@ -416,8 +417,8 @@ async function remix(world: World, { order, caller, taskId }: Promised): Promise
   const remixed = await createUntilAnswered(world, {
     ...{ name, caller, key: `key-of-${name}`, label: '', request, isTooDear: false },
   });
-  orders.answered(name);
   if (remixed === undefined) return;
+  orders.answered(name);
   acts.note('a remix is accepted');
   const seen = await readUntilEnd(world, { order: name, caller, taskId: remixed }, CLIENT_DIALECTS[0]!);
   if (seen?.status !== 'completed') return;

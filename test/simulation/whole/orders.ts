@@ -33,7 +33,7 @@ export interface Orders {
   open(video: OrderedVideo): void;
   /** A client sends a create of the order, which begins now and is priced in a class if the queue is on. */
   sent(order: string, isBatch: boolean): void;
-  /** A create of the order is answered, or its client has given it up. */
+  /** A create of the order is answered with a task, so none of its creates is priced later. */
   answered(order: string): void;
   find(order: string): OrderedVideo | undefined;
   /** The configuration has changed for the given number of times. */
