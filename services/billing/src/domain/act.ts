@@ -1,9 +1,16 @@
 import { formatAmount } from './money.ts';
 import type { Nanos } from './money.ts';
 
-/** An act of an operator, or of a token on another token of its account. */
-export type Action =
-  'account_credited' | 'token_created' | 'token_revoked' | 'token_limits_changed' | 'ledger_verified';
+/** The words of all acts that this service records: those of operators, and of a token on another one of its account. */
+export const ACTIONS = [
+  'account_credited',
+  'token_created',
+  'token_revoked',
+  'token_limits_changed',
+  'ledger_verified',
+] as const;
+
+export type Action = (typeof ACTIONS)[number];
 
 /** An undefined value is left out. */
 export interface ActDetail {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { create } from '@bufbuild/protobuf';
 import type { EventPublisher } from '@reelgate/platform/bus/bus';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { BalanceLowSchema } from '@reelgate/proto/billing/v1/billing_events';
 import type { LowCredit } from '../store/accounts/account-store.ts';
 
@@ -10,7 +10,7 @@ import type { LowCredit } from '../store/accounts/account-store.ts';
  */
 export function announceLowCredit(bus: EventPublisher): (low: LowCredit) => Promise<void> {
   return async ({ accountId, currency, creditKey, credit, available, isRepeat }) => {
-    const message = create(BalanceLowSchema, {
+    const message = toMessage(BalanceLowSchema, {
       accountId,
       creditKey,
       availableNanos: available,

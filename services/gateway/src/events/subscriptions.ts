@@ -1,5 +1,5 @@
-import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
 import type { TakesOfSecond } from '@reelgate/platform/limits/announce-takes';
 import { fromWireWait } from '../clients/channels-client.ts';
@@ -97,7 +97,7 @@ export function onChannelWait(bus: Bus, notify: (wait: AskedWait) => void): Prom
 export function announceChannelWait(bus: Bus, { peer: channel, until }: AskedWait): void {
   bus.announce(
     ChannelWaitSchema,
-    create(ChannelWaitSchema, { channel, kind: CallKind.WORK, until: timestampFromMs(until) }),
+    toMessage(ChannelWaitSchema, { channel, kind: CallKind.WORK, until: timestampFromMs(until) }),
   );
 }
 
@@ -106,6 +106,6 @@ export function announceChannelCalls(bus: Bus, process: string): (takes: TakesOf
   return ({ peer: channel, at, count }) =>
     bus.announce(
       ChannelCallsSchema,
-      create(ChannelCallsSchema, { channel, process, second: timestampFromMs(at), count }),
+      toMessage(ChannelCallsSchema, { channel, process, second: timestampFromMs(at), count }),
     );
 }

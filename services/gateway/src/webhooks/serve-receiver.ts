@@ -3,7 +3,7 @@ import type { Log } from '@reelgate/platform/log';
 import { isProblem, readErrorType } from '@reelgate/platform/problem';
 import { inRequest, inTrace } from '@reelgate/platform/request-context';
 import type { Tracing } from '@reelgate/platform/trace/trace';
-import { create } from '@bufbuild/protobuf';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { WebhookReceiverRecordSchema } from '@reelgate/proto/tasks/v1/webhook_service';
 import type { SenderClient } from '../clients/gateway-clients.ts';
 import type { HeldLease } from '../operations/leased-pool.ts';
@@ -52,7 +52,7 @@ export async function serveReceiver(deps: ServeDeps, options: ServeOptions): Pro
   const mayBegin = (): boolean =>
     held.isHeld() && circuit.concurrency() > 0 && !held.stopping.aborted && clock.now() < beginUntil;
   const record = async (attempts: MadeAttempt[], returned: boolean): Promise<void> => {
-    const done = create(WebhookReceiverRecordSchema, { receiverId, lease, attempts, returned });
+    const done = toMessage(WebhookReceiverRecordSchema, { receiverId, lease, attempts, returned });
     if (await records.add(done)) return;
     areWritten = false;
     held.lose();

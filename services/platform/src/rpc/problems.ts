@@ -1,4 +1,3 @@
-import { create } from '@bufbuild/protobuf';
 import { durationFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { findTrailerError, headerGrpcStatus, setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
@@ -10,6 +9,7 @@ import { nothingBegun, serviceUnavailable } from '../service-unavailable.ts';
 import { StoreUnavailable } from '../sql/sql.ts';
 import { deriveValues, deriveWords } from './enum-words.ts';
 import { BadRequestSchema, ErrorInfoSchema, QuotaFailureSchema, RetryInfoSchema } from './error-details-descriptor.ts';
+import { toMessage } from './whole-message.ts';
 
 const DOMAIN = 'reelgate';
 /** The limit of Google's API guide. */
@@ -93,7 +93,7 @@ function statusMessage({ field, message }: Problem): string {
 /** A refusal as a message: the detail of a status, or one result among several. */
 export function toWireProblem(problem: Problem): WireProblem {
   const { kind, reason, message, field = '', retryAfterMs = 0, metadata = {} } = problem;
-  return create(ProblemSchema, {
+  return toMessage(ProblemSchema, {
     kind: KINDS[kind],
     reason: toSendableText(reason),
     message: toSendableText(message),

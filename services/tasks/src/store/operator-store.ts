@@ -79,20 +79,24 @@ export interface CallStore {
   removeOldCalls(before: number): Promise<void>;
 }
 
-export type Action =
-  | 'channel_paused'
-  | 'channel_resumed'
-  | 'channel_returned'
-  | 'channel_tested'
-  | 'attention_resolved'
-  | 'queue_weight_set'
-  | 'queue_held'
-  | 'queue_released'
-  | 'queue_task_moved'
-  | 'queue_cancelled'
-  | 'note_added'
-  | 'note_resolved'
-  | 'note_deleted';
+/** The words of all acts that this service records. */
+export const ACTIONS = [
+  'channel_paused',
+  'channel_resumed',
+  'channel_returned',
+  'channel_tested',
+  'attention_resolved',
+  'queue_weight_set',
+  'queue_held',
+  'queue_released',
+  'queue_task_moved',
+  'queue_cancelled',
+  'note_added',
+  'note_resolved',
+  'note_deleted',
+] as const;
+
+type Action = (typeof ACTIONS)[number];
 
 /** An act of an operator before it is written. */
 export interface NewAct extends Decision {

@@ -9,8 +9,7 @@ import { Ago, At } from '../../parts/time.tsx';
 import { announce } from '../../state/announce.ts';
 import { readCalls, sendCall, toCall, useRpc } from '../../state/calls.ts';
 import { useRead } from '../../state/use-view.ts';
-import { operatorWords } from './operator-words.ts';
-import { describeFact, subjectHref, toActCalls, mergeActs } from './parts/act-list.tsx';
+import { describeFact, nameAct, subjectHref, toActCalls, mergeActs } from './parts/act-list.tsx';
 import type { Act, ActAnswers } from './parts/act-list.tsx';
 import { reasonText } from './parts/queue-list.tsx';
 import { useOperator } from './parts/use-operator.ts';
@@ -117,7 +116,7 @@ function describeEntry(entry: HandOverEntry): ComponentChildren {
     );
   return (
     <>
-      {operatorWords.acts.names[entry.act.action] ?? entry.act.action}
+      {nameAct(entry.act)}
       {describeFact(entry.act)}
     </>
   );

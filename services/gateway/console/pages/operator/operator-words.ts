@@ -51,7 +51,7 @@ export const operatorWords = {
       token_revoked: 'Revoked token',
       token_limits_changed: 'Changed the limits of token',
       ledger_verified: 'Verified the ledger',
-    } as Readonly<Record<string, string>>,
+    },
     passed: 'passed',
     failed: 'failed',
   },

@@ -1,7 +1,9 @@
-import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Client } from '@reelgate/platform/rpc/service';
+import { ChannelPauseSchema } from '@reelgate/proto/tasks/v1/channel_pause';
+import type { ChannelPause as PauseMessage } from '@reelgate/proto/tasks/v1/channel_pause';
 import {
   ChannelStatusSchema,
   ListChannelsResponseSchema,
@@ -41,7 +43,7 @@ export function relayChannelsRoutes(parts: RelayChannelsParts): OperatorRouteEnt
         await parts.pauses.refresh().catch(() => undefined);
         return toContractJson(
           ListChannelsResponseSchema,
-          create(ListChannelsResponseSchema, { channels: listRelayChannels(parts) }),
+          toMessage(ListChannelsResponseSchema, { channels: listRelayChannels(parts) }),
         );
       },
     }),
@@ -62,19 +64,20 @@ export function listRelayChannels({ relay, pauses }: Omit<RelayChannelsParts, 'c
 
 function toChannelStatus({ settings, circuit, permits }: RelayChannel, pause?: ChannelPause): ChannelStatus {
   const { id, enabled, inFlightMax, requestsPerMinute, priority, weight, models, endpoints } = settings;
-  return create(ChannelStatusSchema, {
-    ...{ id, adapter: 'relay', enabled, circuit: circuit.state(), inFlight: permits.inUse() },
+  return toMessage(ChannelStatusSchema, {
+    ...{ id, adapter: 'relay', upstreamAccount: '', enabled, circuit: circuit.state(), inFlight: permits.inUse() },
     ...{ inFlightLimit: inFlightMax, requestsPerMinute, priority, weight },
     ...{ models: Object.keys(models), endpoints: [...endpoints] },
-    ...(pause === undefined ? {} : { pause: toPauseMessage(pause) }),
+    pause: pause && toPauseMessage(pause),
   });
 }
 
-function toPauseMessage({ channel, at, actor, reason, endsAt }: ChannelPause) {
-  return {
-    ...{ channel, at: timestampFromMs(at), actor, reason },
-    ...(endsAt === undefined ? {} : { endsAt: timestampFromMs(endsAt) }),
-  };
+function toPauseMessage({ channel, at, actor, reason, endsAt }: ChannelPause): PauseMessage {
+  return toMessage(ChannelPauseSchema, {
+    ...{ channel, actor, reason },
+    at: timestampFromMs(at),
+    endsAt: toTimestamp(endsAt),
+  });
 }
 
 async function testChannel({ clock, relay }: RelayChannelsParts, { params }: Exchange): Promise<object> {
@@ -83,7 +86,7 @@ async function testChannel({ clock, relay }: RelayChannelsParts, { params }: Exc
   const startedAt = clock.now();
   const outcome = await testRelayChannel(channel);
   const tookMs = BigInt(clock.now() - startedAt);
-  return toContractJson(TestChannelResponseSchema, create(TestChannelResponseSchema, { ...outcome, tookMs }));
+  return toContractJson(TestChannelResponseSchema, toMessage(TestChannelResponseSchema, { ...outcome, tookMs }));
 }
 
 /** Applies a pause of an operator to the channels of this gateway before it is answered; other gateways hear of it. */

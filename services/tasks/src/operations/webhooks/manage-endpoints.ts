@@ -1,6 +1,4 @@
-import { create } from '@bufbuild/protobuf';
 import type { Message } from '@bufbuild/protobuf';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import type { Secret } from '@reelgate/platform/secret';
@@ -228,11 +226,20 @@ function toWireEndpoint(
 
 /** The endpoint of the URLs that requests carry has a secret alone. */
 function toDefaultEndpoint(accountId: string, secret: SealedSecret | undefined): WebhookEndpoint {
-  return create(WebhookEndpointSchema, {
+  return toMessage(WebhookEndpointSchema, {
     id: DEFAULT_ENDPOINT,
     accountId,
+    name: '',
+    url: '',
+    eventTypes: [],
     payload: WebhookPayload.THIN,
-    secretHint: secret?.hint ?? '',
-    ...(secret && { createdAt: timestampFromMs(secret.createdAt), updatedAt: timestampFromMs(secret.updatedAt) }),
+    secretHint: secret?.hint,
+    disabledReason: '',
+    createdAt: toTimestamp(secret?.createdAt),
+    updatedAt: toTimestamp(secret?.updatedAt),
+    disabledAt: undefined,
+    lastSuccessAt: undefined,
+    lastFailureAt: undefined,
+    failingSince: undefined,
   });
 }

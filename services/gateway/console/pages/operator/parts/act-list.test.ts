@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { listActs, mergeActs, readDetail } from './act-list.tsx';
-import type { Act } from './act-list.tsx';
+import type { Act, ActWord } from './act-list.tsx';
 
-const act = (id: string, action: string): Act => ({
+const act = (id: string, action: ActWord): Act => ({
   ...{ id, action, actor: 'ada', subject: 'one', reason: '', detailJson: '' },
   at: '1970-01-01T00:00:00.005Z',
 });
 const tasksActs = { acts: [act('act_4', 'channel_paused'), act('act_1', 'queue_held')] };
-const billingActs = { acts: [act('act_3', 'account_credited'), act('act_2', 'token_made')] };
+const billingActs = { acts: [act('act_3', 'account_credited'), act('act_2', 'token_created')] };
 const idsOf = (acts: readonly Act[] | undefined) => acts?.map(({ id }) => id);
 
 test('the acts of both services are one list, the newest first', () => {

@@ -10,6 +10,11 @@ import { toCall } from '../../../state/calls.ts';
 
 const words = operatorWords.acts;
 
+/** The word of an act. `test/architecture/act-words.test.ts` compares them with those that the services record. */
+export type ActWord = keyof typeof words.names;
+/** The beginning of a word, such as `queue_`. */
+type ActKind<Word = ActWord> = Word extends `${infer Kind}_${string}` ? `${Kind}_` : never;
+
 const COLUMNS: readonly Column<Act>[] = [
   { name: words.when, cell: ({ at }) => <Ago at={readTime(at) ?? 0} /> },
   { name: words.who, cell: ({ actor }) => actor },
@@ -17,7 +22,7 @@ const COLUMNS: readonly Column<Act>[] = [
     name: words.what,
     cell: (act) => (
       <>
-        {words.names[act.action] ?? act.action}
+        {nameAct(act)}
         {renderSubject(act)}
         {describeFact(act)}
       </>
@@ -36,17 +41,32 @@ export function ActList({ acts, title = words.title }: { acts: readonly Act[]; t
   );
 }
 
+/** The name of an act for people; its word if a later version of a service wrote it. */
+export function nameAct({ action }: Pick<Act, 'action'>): string {
+  const word = toActWord(action);
+  return word === undefined ? action : words.names[word];
+}
+
+function toActWord(action: string): ActWord | undefined {
+  return Object.hasOwn(words.names, action) ? (action as ActWord) : undefined;
+}
+
+function isOfKind(action: string, kind: ActKind | ''): boolean {
+  return action.startsWith(kind);
+}
+
 /** The address of the subject of an act, or undefined if the subject has no page. */
-export function subjectHref({ action, subject }: Pick<Act, 'action' | 'subject'>): string | undefined {
+export function subjectHref({ action: word, subject }: Pick<Act, 'action' | 'subject'>): string | undefined {
   const id = encodeURIComponent(subject);
+  const action = toActWord(word);
   if (action === 'attention_resolved')
     return subject.startsWith('task_') ? `/console/tasks/${id}` : `/console/jobs/${id}`;
   if (action === 'account_credited') return `/console/accounts/${id}`;
   if (action === 'queue_task_moved' || (action === 'queue_cancelled' && subject.startsWith('task_')))
     return `/console/tasks/${id}`;
-  if (action.startsWith('queue_')) return '/console/queue';
-  if (action.startsWith('note_')) return hrefOfNoted(subject);
-  return action.startsWith('channel_') ? `/console/channels/${id}` : undefined;
+  if (isOfKind(word, 'queue_')) return '/console/queue';
+  if (isOfKind(word, 'note_')) return hrefOfNoted(subject);
+  return isOfKind(word, 'channel_') ? `/console/channels/${id}` : undefined;
 }
 
 /** A note is on a task, a job or a channel. */
@@ -57,7 +77,7 @@ export function hrefOfNoted(subject: string): string {
 
 function renderSubject(act: Act): ComponentChildren {
   const href = subjectHref(act);
-  if (act.action === 'ledger_verified') return null;
+  if (toActWord(act.action) === 'ledger_verified') return null;
   return href === undefined ? (
     <>
       {' '}
@@ -112,8 +132,8 @@ export function mergeActs({ tasksActs, billingActs }: ActAnswers): readonly Act[
 }
 
 /** Lists the newest acts for a page; none if they cannot be read now. */
-export function listActs(answers: ActAnswers, limit: number, prefix = ''): readonly Act[] {
-  return (mergeActs(answers) ?? []).filter(({ action }) => action.startsWith(prefix)).slice(0, limit);
+export function listActs(answers: ActAnswers, limit: number, kind: ActKind | '' = ''): readonly Act[] {
+  return (mergeActs(answers) ?? []).filter(({ action }) => isOfKind(action, kind)).slice(0, limit);
 }
 
 /** The facts of an act, by their names. */

@@ -21,7 +21,7 @@ import { readJob } from './job-facts.ts';
 import type { QueueEntry } from './use-desk.ts';
 import { reasonText } from './queue-list.tsx';
 import { readDetail } from './act-list.tsx';
-import type { Act } from './act-list.tsx';
+import type { Act, ActWord } from './act-list.tsx';
 import { outcomeText } from './consequence.ts';
 
 const words = attentionWords.attention;
@@ -30,7 +30,7 @@ const ACTS_READ = 20;
 /** The evidence of an entry is read from the server anyway, and its files are as many as those of the queue. */
 const TaskEvidence = loadLater(async () => (await import('./evidence.tsx')).TaskEvidence);
 const JobEvidence = loadLater(async () => (await import('./evidence.tsx')).JobEvidence);
-const DECISION = 'attention_resolved';
+const DECISION: ActWord = 'attention_resolved';
 
 export interface AttentionItemProps {
   readonly entry: QueueEntry;
