@@ -31,7 +31,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await writeDurably(path.join(folder, FILE), JSON.stringify({ format: FORMAT, ...manifest }));
 }
 
-/** Refuses a folder that is no whole backup. */
+/** Refuses a folder that is not a complete backup. */
 export function readManifest(folder: string): Manifest {
   const file = path.join(folder, FILE);
   if (!existsSync(file))
@@ -57,7 +57,7 @@ function parseManifest(file: string): Manifest & { readonly format: unknown } {
   }
 }
 
-/** A path of the manifest leads nowhere else. */
+/** Refuses an entry that points outside the backup. */
 function assertInside(manifest: string, { path: name, sha256 }: BackedUpFile): void {
   const isInside = path.normalize(name) === name && !path.isAbsolute(name) && !name.startsWith('..');
   if (!isInside || !DIGEST.test(sha256))

@@ -15,7 +15,7 @@ import { whileShowing } from '../while-showing.ts';
 
 const SECRET_NAME = /(^|_)key$|password|token|authorization/;
 const IN_ADDRESS = /:\/\/([^@/\s]*)@/;
-/** A shorter text occurs in words that are no secret. */
+/** Shorter texts also occur in words that are not secret. */
 const SECRET_LENGTH_MIN = 6;
 
 const EXIT_CODES = { ok: 0, warn: 1, fail: 2 } as const;

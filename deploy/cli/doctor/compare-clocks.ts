@@ -4,7 +4,7 @@ import type { DoctorLine } from './doctor-line.ts';
 
 /** Leases and links work with clocks that differ by less. */
 const WARN_MS = 1000;
-/** A lease of a worker lasts this long at least. */
+/** The shortest lease of a worker. */
 const FAIL_MS = 15_000;
 const ADVICE = 'let the machines follow the same time servers (chrony, systemd-timesyncd); no restart is needed';
 

@@ -11,7 +11,7 @@ import { formatNanos, asBytes } from './quantities.ts';
 import { eventSteps, asSeconds, shorten } from './history-events.ts';
 import type { EndFacts, Step } from './history-events.ts';
 
-/** A longer time that no entry explains is named. */
+/** Longer gaps without an entry get a line. */
 const GAP_MS = 10_000;
 const NANOS_PER_MICRO = 1000n;
 

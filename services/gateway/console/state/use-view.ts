@@ -29,7 +29,7 @@ export interface ViewOptions<T> {
 
 type ViewState<T> = Omit<View<T>, 'refresh'> & { readonly failures: number };
 
-/** A read of a page. Reads with the same key read the same. */
+/** A read of a page. Two reads with the same key return the same data. */
 export interface Read<T> {
   readonly key: string;
   readonly read: (call: Pick<Call, 'signal' | 'timeoutMs'>) => Promise<T>;
@@ -45,7 +45,7 @@ export function useView<T>(
 }
 
 /**
- * Reads, and reads again when one of the topics changes. A new key begins anew; what an older read answers later is
+ * Reads, and reads again when one of the topics changes. A new key starts over; late answers to older reads are
  * dropped. While the server is gone or has a fault, the read is tried again and the old data stays.
  */
 export function useRead<T>(

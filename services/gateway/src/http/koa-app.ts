@@ -88,8 +88,8 @@ export function koaApp(options: KoaAppOptions): RequestListener {
 type Responder = Koa & { handleRequest(context: Exchange, middleware: () => Promise<void>): Promise<void> };
 
 /**
- * Sends a text at once, and leaves other answers to Koa. Its road begins with listeners and promises for the whole
- * exchange, which take longer than a poll that is answered from memory.
+ * Sends a text at once, and leaves other answers to Koa. Koa sets up listeners and promises per exchange, which costs
+ * more than answering a poll from memory.
  */
 function sendAnswer(exchange: Exchange): void {
   const { app, res, body } = exchange;

@@ -149,7 +149,7 @@ export type CountResults = (count: ResultCount, soon: number) => Promise<ResultC
 /** `batch`: the input of a batch, which a client uploads. `batch_output`: its results or errors, which it writes. */
 export type FilePurpose = EnumWord<typeof WirePurpose>;
 
-/** A file that is counted before its bytes come. */
+/** A file that is counted before its bytes arrive. */
 export interface FileReservation {
   readonly id: string;
   readonly accountId: string;

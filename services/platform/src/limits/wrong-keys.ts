@@ -7,7 +7,7 @@ import { sourceNetwork } from '../source-address.ts';
 const LINE_EVERY_MS = 60_000;
 /** Lines about all addresses in that time, so that many addresses do not fill the log. The metric counts on. */
 const LINES_MAX = 60;
-/** The maximum number of addresses that had a line. The earliest is forgotten first. */
+/** The maximum number of addresses that had a line. The oldest address is dropped first. */
 const ADDRESSES_MAX = 10_000;
 
 /** The interface that received a key: the console of operators, or the RPCs of internal callers. */

@@ -10,7 +10,7 @@ import type { UnsettledTask } from '../store/task-store.ts';
 const EVENT_HEAD_START_MS = 3000;
 /** The time in milliseconds for which a pass waits for its settlements. */
 const PASS_MS = 1000;
-/** The most settlements under way: more than one pass begins, so that some without an answer stop no pass. */
+/** The most settlements in progress. It exceeds one pass, so unanswered settlements cannot block a pass. */
 const UNDER_WAY_MAX = 5 * SETTLED_MAX;
 /** After this many failures further ones have no span. */
 const SPANS_MAX = 8;
@@ -88,8 +88,8 @@ async function waitForSettlements({ clock }: Deps, works: readonly Promise<void>
 const CONFIRM = { name: 'confirm settlement' };
 
 /**
- * The tasks that their events have settled, as most are: one call for all of a pass. Without an answer, billing is
- * asked about each on its own. A refused create has more to undo than its hold.
+ * Finds the tasks that their events have already settled, with one call per pass. Most are. Without an answer, billing
+ * is asked about each on its own. A refused create has more to undo than its hold.
  */
 async function findEnded({ billing, clock, log }: Deps, tasks: readonly UnsettledTask[]): Promise<ReadonlySet<string>> {
   const ids = tasks.flatMap(({ id, admission }) => (admission === 'refused' ? [] : [id]));

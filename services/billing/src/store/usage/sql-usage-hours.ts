@@ -73,7 +73,7 @@ const buildCount = <K extends string, C extends string>(table: string, keys: rea
     DO UPDATE SET ${columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`,
   );
 const COUNT = buildCount('usage_hours', HOUR_KEYS, QUANTITY_LIST);
-/** Counts work with a known cost or known parts. Other work does not pay for the columns. */
+/** Counts work with a known cost or known parts. Other work skips these columns, because writing them costs time. */
 const COUNT_MORE = buildCount('usage_hours', HOUR_KEYS, [...COUNT_COLUMNS, ...COST_COLUMNS]);
 const COUNT_LABEL = buildCount('label_hours', LABEL_KEYS, COUNT_COLUMNS);
 const COUNT_FAILED = buildInsert(

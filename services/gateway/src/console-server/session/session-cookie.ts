@@ -4,7 +4,7 @@ import { refuse } from '../../refusals.ts';
 
 /** A cookie of a console. Pages cannot read it, and no other site can send it. */
 export interface SessionCookie {
-  /** Refuses a request with two of them: one of these was set by somebody else. */
+  /** Refuses a request that carries two: someone else set one of them. */
   read(exchange: Exchange): string | undefined;
   write(exchange: Exchange, value: string): void;
   clear(exchange: Exchange): void;

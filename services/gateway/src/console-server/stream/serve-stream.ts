@@ -57,9 +57,9 @@ export async function serveStream(
   }
 }
 
-/** The longest time in which a page gets nothing. */
+/** The longest time without a message to the page. */
 const HEARTBEAT_MS = 15_000;
-/** Changes of this time are told together. */
+/** Changes within this time are sent together. */
 const APART_MS = 500;
 const RETRY_MS = 3000;
 /** The id of the first block, with which a browser comes back. */
@@ -73,7 +73,10 @@ interface ChangeBlocks {
   readonly over: AbortSignal;
 }
 
-/** The text of a stream of changes, block by block. What changes while a block is sent goes into the next one. */
+/**
+ * The text of a stream of changes, block by block. Changes that occur while a block is being sent go into the next
+ * block.
+ */
 async function* changeBlocks({ pending, clock, isResumed, over }: ChangeBlocks): AsyncGenerator<string, void> {
   if (isResumed) pending.note('all');
   yield `id: ${OPENED}\nretry: ${RETRY_MS}\n: changes follow\n\n`;

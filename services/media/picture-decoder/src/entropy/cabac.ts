@@ -225,7 +225,7 @@ function readPositions8x8(engine: Engine): number {
   return count + 1;
 }
 
-/** A size of two or more: ones, and behind fourteen of them an Exp-Golomb number (9.3.2.3). */
+/** Reads a size of two or more: a unary prefix and, after fourteen ones, an Exp-Golomb suffix (9.3.2.3). */
 function readSize(engine: Engine, context: number): number {
   let size = 2;
   while (size <= PREFIX_MAX && bin(engine, context) === 1) size += 1;

@@ -23,7 +23,7 @@ export interface FrameExtractorOptions {
   readonly newId: NewId;
   readonly program: string;
   readonly confinement: () => Promise<Confinement>;
-  /** The folder of the parsers' folders. */
+  /** The parent of the parsers' folders. */
   readonly folder: string;
   /** The processor time for one file. */
   readonly timeoutMs: number;

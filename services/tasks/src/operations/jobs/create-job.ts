@@ -13,7 +13,7 @@ import { assertWebhookUrl } from '../webhooks/webhook-refusals.ts';
 export interface JobRequest {
   readonly accountId: string;
   readonly tokenId: string;
-  /** The makers of the token, the nearest first. The job counts against the limit of each. */
+  /** The tokens that created this one, nearest first. The job counts against the limit of each. */
   readonly makerIds: readonly string[];
   readonly visibleModels: readonly string[];
   readonly requestId: string;

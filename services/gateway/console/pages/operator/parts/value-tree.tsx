@@ -7,7 +7,7 @@ export interface Leaf {
   readonly text: string;
 }
 
-/** A value as a tree whose branches fold. */
+/** Renders a value as a tree with collapsible branches. */
 export function ValueTree({ value }: { value: unknown }): VNode {
   return (
     <ul class="tree">
