@@ -5,6 +5,7 @@ import { isFinal } from '../clients/tasks-client.ts';
 import type { Task } from '../clients/tasks-client.ts';
 import type { Draft, Properties, Schema, TypeOf } from '../domain/schema.ts';
 import { dropUndefined, encodeFailure, toStateName, isFailed } from '../dialects/wire/task-fields.ts';
+import type { ShownFields } from '../dialects/wire/task-fields.ts';
 import type { Charge } from '../domain/charge.ts';
 import { formatDecimal } from '../domain/decimal.ts';
 import { computePollDelayMs } from '../http/headers.ts';
@@ -61,6 +62,13 @@ const videoSchemas = {
 
 export const listedVideoSchema = buildObjectSchema(videoSchemas, VIDEO_REQUIRED);
 type ListedVideo = TypeOf<typeof listedVideoSchema>;
+
+/** What a tool shows of a task. */
+export const SHOWN_FIELDS: ShownFields = {
+  ...{ id: true, order: true, state: true, progress: true, createdAt: true, expiresAt: true, seconds: true },
+  ...{ result: true, failure: true, label: true, pollAfterMs: true },
+  ...{ accountId: false, updatedAt: false, completedAt: false, usage: false, queue: false, unrecognisedStatus: false },
+};
 
 /** Encodes a task without its prompt, and without a status word of a generator, which is a text of a stranger. */
 export function encodeShownVideo(task: Task, charge: Charge | undefined): ListedVideo {

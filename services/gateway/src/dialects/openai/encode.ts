@@ -20,6 +20,7 @@ import {
   queueSchema,
   usageSchema,
 } from '../wire/task-fields.ts';
+import type { ShownFields } from '../wire/task-fields.ts';
 
 const UNIX = { type: 'integer', description: 'Unix seconds.' } as const;
 
@@ -80,6 +81,13 @@ export const videoSchema = {
 } as const satisfies Schema;
 
 type Video = TypeOf<typeof videoSchema>;
+
+/** What a read shows of a task. */
+export const SHOWN_FIELDS: ShownFields = {
+  ...{ id: true, order: true, state: true, progress: true, createdAt: true, completedAt: true, expiresAt: true },
+  ...{ seconds: true, result: true, failure: true, usage: true, label: true, queue: true, unrecognisedStatus: true },
+  ...{ accountId: false, updatedAt: false, pollAfterMs: false },
+};
 
 /** Encodes a task of any kind as a video object. */
 export function encodeVideo(task: Task, links: Links): Video {

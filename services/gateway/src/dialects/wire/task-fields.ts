@@ -10,6 +10,9 @@ import { WAIT_CLASS_WORDS, WAIT_REASON_WORDS } from '../../clients/task-words.ts
 import { memberSchemas } from '../../domain/schema.ts';
 import type { Schema, TypeOf } from '../../domain/schema.ts';
 
+/** Each field of a task: true if an encoding of tasks shows it. A new field needs a decision in every encoding. */
+export type ShownFields = Readonly<Record<Exclude<keyof Task, '$typeName' | '$unknown'>, boolean>>;
+
 const STATUS = deriveWords(TaskState, 'queued');
 
 export const statusSchema = {
