@@ -63,7 +63,7 @@ const videoSchemas = {
 export const listedVideoSchema = buildObjectSchema(videoSchemas, VIDEO_REQUIRED);
 type ListedVideo = TypeOf<typeof listedVideoSchema>;
 
-/** What a tool shows of a task. */
+/** The fields of a task that tools show or leave out. */
 export const SHOWN_FIELDS: ShownFields = {
   ...{ id: true, order: true, state: true, progress: true, createdAt: true, expiresAt: true, seconds: true },
   ...{ result: true, failure: true, label: true, pollAfterMs: true },

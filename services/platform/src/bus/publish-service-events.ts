@@ -1,5 +1,5 @@
+import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { toMessage } from '../rpc/whole-message.ts';
 import { ServiceEventSchema } from '@reelgate/proto/access/v1/service_event';
 import type { TimeSource } from '../clock.ts';
 import type { WarningLog } from '../log.ts';
@@ -22,7 +22,7 @@ export async function publishServiceEvents(bus: EventPublisher, events: readonly
   for (const { at, type, subject } of events)
     await bus.publish(
       ServiceEventSchema,
-      toMessage(ServiceEventSchema, { at: timestampFromMs(at), type, subject }),
+      create(ServiceEventSchema, { at: timestampFromMs(at), type, subject }),
       `${type} ${subject} ${Math.floor(at / MINUTE_MS)}`,
     );
 }

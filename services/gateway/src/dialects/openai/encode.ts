@@ -82,7 +82,7 @@ export const videoSchema = {
 
 type Video = TypeOf<typeof videoSchema>;
 
-/** What a read shows of a task. */
+/** The fields of a task that a read shows or leaves out. */
 export const SHOWN_FIELDS: ShownFields = {
   ...{ id: true, order: true, state: true, progress: true, createdAt: true, completedAt: true, expiresAt: true },
   ...{ seconds: true, result: true, failure: true, usage: true, label: true, queue: true, unrecognisedStatus: true },
