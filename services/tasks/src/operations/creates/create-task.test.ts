@@ -3,6 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { channelSettings } from '../../../testing/channel-settings.ts';
 import { LOST, accepted, refused, succeeded } from '../../../testing/fake-upstream.ts';
 import { useWorlds } from '../../../testing/open-world.ts';
+import { LANE, QUEUE } from '../../../testing/queue-world.ts';
 import type { World, WorldOptions } from '../../../testing/open-world.ts';
 import {
   aContextIr,
@@ -508,4 +509,14 @@ test("a token's own limit replaces the configured limit", async () => {
 
   await expect(world.create(anOrder(), { inFlightLimit: 2 })).rejects.toMatchObject({ reason: 'too_many_tasks' });
   await expect(world.create()).rejects.toMatchObject({ reason: 'too_many_tasks' });
+});
+
+test('a create is sent although others wait for its channel, if the queue is switched off', async () => {
+  const world = await open({ queue: QUEUE });
+  world.deps.queue.lanes.replace([LANE]);
+  Object.assign(world.deps.queue, { limits: undefined });
+
+  const { task } = await world.create();
+
+  expect(task.admission).toBe('accepted');
 });
