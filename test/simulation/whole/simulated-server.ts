@@ -1,26 +1,37 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { migrate } from '@reelgate/platform/sql/migrate';
 import type { ServiceSchema } from '@reelgate/platform/sql/store-settings';
-import { runForRows, runStatements, runWork } from '@reelgate/platform/sql/transaction';
-import { sqliteStatements } from '@reelgate/platform/sql/sqlite-statements';
-import type { Sql, SqlRow, SqlRunner, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
+import { runWork } from '@reelgate/platform/sql/transaction';
 import type { StoreUnavailable } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlRow, SqlRunner, SqlStatement, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Draws } from './draws.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler, SimulatedProcess } from './scheduler.ts';
+import { openServerDatabase } from './server-database.ts';
+import type { ServerDatabase, ServerTransaction } from './server-database.ts';
+import { openServerMeetings } from './server-meetings.ts';
+import { openTrips } from './server-trips.ts';
+import type { Connected, ShortTrips } from './server-trips.ts';
 
-const TRIP_MS_MAX = 2;
 /** Of the statements of a transaction, this part waits for its answer while other things happen. */
 const SLOW_STATEMENTS = 0.15;
+/** Of the slow statements, a part is on its way for longer, so that other transactions come in between. */
+const STALLS = [0.02, 0.2, 0.5] as const;
+const STALLS_MS_MAX = [20, 100, 500] as const;
+/**
+ * Of the statements of a transaction, a part waits until another process sends the same one. Without that, two seldom
+ * touch the same rows at one moment.
+ */
+const MEETINGS = [0, 0.03, 0.15] as const;
+const MEETING_MS = { least: 50, most: 1500 };
 /** Of the commits, this part has an answer that is lost: the commit took place, or it did not. */
 const LOST_COMMITS = 0.004;
 const POOL = { inUse: 0, idle: 1, waiting: 0, waitedMs: 0 };
 
 /**
- * A database server that several processes share, with a database for each service. One transaction runs at a time, so
- * it shows less than PostgreSQL where two change the same rows at one moment; the suites of the stores cover that.
+ * A database server that several processes share, with a database for each service. Transactions are open at the same
+ * time, and wait for the locks of one another as in PostgreSQL.
  */
 export interface SimulatedServer {
   /** The folder of its files, for readers beside the program. */
@@ -44,199 +55,161 @@ export interface ServerOptions {
   readonly log: (text: string) => void;
 }
 
-/** A transaction that has, or waits for, the only place to write. */
 interface Session {
   readonly process: SimulatedProcess;
-  isOver: boolean;
-  readonly begin: () => void;
-  /** Fails the statements that come later. */
-  readonly end: () => void;
-}
-
-/** A process at the server. */
-interface Connected {
-  readonly process: SimulatedProcess;
-  readonly Unavailable: typeof StoreUnavailable;
+  readonly transaction: ServerTransaction;
 }
 
 interface Database {
-  readonly writer: DatabaseSync;
-  readonly reader: DatabaseSync;
-  readonly onWriter: SqlRunner;
-  readonly onReader: SqlRunner;
-  readonly queue: Session[];
+  readonly rows: ServerDatabase;
+  readonly sessions: Set<Session>;
 }
-
-/** The product opens its stores by other ways, whose statements the simulated disk watches. */
-const { exec, close } = DatabaseSync.prototype;
 
 export function openSimulatedServer({ scheduler, draws, faults, folder, log }: ServerOptions): SimulatedServer {
   const databases = new Map<string, Database>();
+  // in a seed without faults, bounds on time hold
+  const stalls = {
+    part: faults.isCalm ? STALLS[0] : draws.pick('server stalls', STALLS),
+    msMax: faults.isCalm ? STALLS_MS_MAX[0] : draws.pick('server stalls of', STALLS_MS_MAX),
+    meetings: faults.isCalm ? 0 : draws.pick('server meetings', MEETINGS),
+  };
   let awayUntil = 0;
   mkdirSync(folder);
 
+  const isAway = (): boolean => scheduler.now() < awayUntil;
+  const meetings = openServerMeetings(scheduler);
+  const trips = openTrips({ scheduler, draws, isAway });
   const find = (name: string): Database => {
     const known = databases.get(name);
     if (known !== undefined) return known;
-    const [writer, reader] = [
-      openFile(path.join(folder, `${name}.sqlite`)),
-      openFile(path.join(folder, `${name}.sqlite`)),
-    ];
-    const [onWriter, onReader] = [sqliteStatements(writer), sqliteStatements(reader)];
-    const database = { writer, reader, onWriter, onReader, queue: [] };
+    const rows = openServerDatabase({
+      file: path.join(folder, `${name}.sqlite`),
+      now: scheduler.now,
+      after: (ms, run) => scheduler.after(ms, scheduler.world, run),
+      log: (text) => {
+        log(`${name}: ${text}`);
+      },
+    });
+    const database = { rows, sessions: new Set<Session>() };
     databases.set(name, database);
     return database;
   };
-  const tripMs = (): number => draws.whole(scheduler.nameChoice('server trip'), 1, TRIP_MS_MAX);
-  const isAway = (): boolean => scheduler.now() < awayUntil;
-  const leave = ({ writer, queue }: Database, session: Session, statement: 'COMMIT' | 'ROLLBACK'): void => {
-    if (session.isOver) return;
-    session.isOver = true;
-    if (queue[0] === session) {
-      exec.call(writer, statement);
-      queue.shift();
-      queue[0]?.begin();
-      return;
-    }
-    queue.splice(queue.indexOf(session), 1);
+  const begin = ({ rows, sessions }: Database, process: SimulatedProcess): Session => {
+    const session = { process, transaction: rows.begin() };
+    sessions.add(session);
+    return session;
   };
-  /** One message to the server and its answer. Messages of one connection keep their order. */
-  const openTrips = ({ process, Unavailable }: Connected) => {
-    let [there, back] = [0, 0];
-    return <T>(run: () => Promise<T>): Promise<T> => {
-      there = Math.max(there, scheduler.now() + tripMs());
-      return new Promise((resolve, reject) => {
-        const answer = (end: () => void): void => {
-          back = Math.max(back, scheduler.now() + tripMs());
-          scheduler.after(back - scheduler.now(), process, end);
-        };
-        scheduler.after(there - scheduler.now(), scheduler.world, () => {
-          // its connections are gone
-          if (!process.isAlive) return;
-          const running = isAway() ? Promise.reject(new Unavailable('the server is away')) : run();
-          running.then(
-            (value) => {
-              answer(() => {
-                resolve(value);
-              });
-            },
-            (error: unknown) => {
-              answer(() => {
-                reject(error instanceof Error ? error : new Error(String(error)));
-              });
-            },
-          );
-        });
-      });
-    };
+  const rollback = ({ sessions }: Database, session: Session): void => {
+    sessions.delete(session);
+    session.transaction.rollback();
   };
-  /**
-   * A message whose answer can only be lost with its process, and whose work is then undone or is none. It is one event
-   * in place of two.
-   */
-  const openShortTrips = ({ process, Unavailable }: Connected) => {
-    let back = 0;
-    return <T>(run: () => Promise<T>): Promise<T> =>
-      new Promise((resolve, reject) => {
-        back = Math.max(back, scheduler.now() + tripMs());
-        scheduler.after(back - scheduler.now(), process, () => {
-          const running = isAway() ? Promise.reject(new Unavailable('the server is away')) : run();
-          running.then(resolve, reject);
-        });
-      });
-  };
-  const enter = (database: Database, { process, Unavailable }: Connected): Promise<Session> =>
-    new Promise((resolve, reject) => {
-      const session: Session = {
-        process,
-        isOver: false,
-        begin: () => {
-          exec.call(database.writer, 'BEGIN IMMEDIATE');
-          resolve(session);
-        },
-        end: () => {
-          reject(new Unavailable('the server is away'));
-        },
-      };
-      database.queue.push(session);
-      if (database.queue.length === 1) session.begin();
-    });
-  const commit = async (database: Database, session: Session, { Unavailable }: Connected): Promise<void> => {
-    if (session.isOver) throw new Unavailable('the connection to the server is gone', { maybeWritten: false });
+  const commit = (database: Database, session: Session, { Unavailable }: Connected): void => {
+    if (session.transaction.isOver()) throw new Unavailable('the connection to the server is gone');
     const name = scheduler.nameChoice('server commit');
     const isLost = faults.happens('lost commit', name, LOST_COMMITS);
     const isDone = !isLost || draws.happens(`${name} done`, 0.5);
-    leave(database, session, isDone ? 'COMMIT' : 'ROLLBACK');
+    if (isDone && !session.transaction.commit()) throw new Unavailable('the connection to the server is gone');
+    rollback(database, session);
     if (!isLost) return;
     log(`the answer to a commit of ${session.process.name} is lost: ${isDone ? 'it is done' : 'it is undone'}`);
     throw new Unavailable('the answer to a commit is lost', { maybeWritten: true });
   };
-  const connect: SimulatedServer['connect'] = (name, process, Unavailable) => {
-    const connected: Connected = { process, Unavailable };
-    const database = find(name);
-    const transaction = async <T>(work: (query: SqlWork) => Promise<T>): Promise<T> => {
-      const [send, sendShort] = [openTrips(connected), openShortTrips(connected)];
-      const session = await sendShort(() => enter(database, connected));
-      // Between two statements nothing else runs on the server, so only some of them take time.
-      let slow = 0;
-      const onServer = <R>(run: () => Promise<R>): Promise<R> => {
-        const runIfConnected = async (): Promise<R> => {
-          if (session.isOver) throw new Unavailable('the connection to the server is gone');
-          return run();
-        };
-        // statements of one connection keep their order
-        if (slow === 0 && !draws.happens(scheduler.nameChoice('server statement'), SLOW_STATEMENTS))
-          return runIfConnected();
-        slow += 1;
-        return sendShort(runIfConnected).finally(() => {
+  /** Some statements take time, so that other transactions come in between. Those of one connection keep their order. */
+  const openSlowTrips = (trip: ShortTrips, process: SimulatedProcess) => {
+    let slow = 0;
+    let meeting: Promise<void> | undefined;
+    const runAfterMeeting = async <R>(run: () => Promise<R>): Promise<R> => {
+      await meeting;
+      return run();
+    };
+    const onServer = <R>(text: string, run: () => Promise<R>): Promise<R> => {
+      const name = scheduler.nameChoice('server statement');
+      const hasMet = meetings.meet(text, process);
+      if (slow === 0 && !hasMet && draws.happens(`${name} meets`, stalls.meetings)) {
+        const ms = draws.whole(`${name} meets within`, MEETING_MS.least, MEETING_MS.most);
+        meeting = meetings.await(text, process, ms);
+      } else if (slow === 0 && !draws.happens(name, SLOW_STATEMENTS)) return trip.now(run);
+      slow += 1;
+      const isStalled = draws.happens(`${name} stalls`, stalls.part);
+      const stallMs = isStalled ? draws.whole(`${name} stall`, 1, stalls.msMax) : 0;
+      return trip
+        .later(() => (meeting === undefined ? run() : runAfterMeeting(run)), stallMs)
+        .finally(() => {
           slow -= 1;
         });
-      };
+    };
+    return { onServer, runAfterMeeting };
+  };
+  const openTransaction =
+    (database: Database, connected: Connected): Sql['transaction'] =>
+    async <T>(work: (query: SqlWork) => Promise<T>): Promise<T> => {
+      const trip = trips.openShort(connected);
+      const send = trips.open(connected);
+      const session = await trip.later(async () => begin(database, connected.process));
+      const { transaction } = session;
+      const { onServer, runAfterMeeting } = openSlowTrips(trip, connected.process);
       const query: SqlRunner = Object.assign(
         <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
-          onServer(() => database.onWriter<R>(text, values)),
+          onServer(text, () => transaction.rows(text, values)) as Promise<R[]>,
         {
           changes: (text: string, values?: readonly SqlValue[]) =>
-            onServer(() => database.onWriter.changes(text, values)),
+            onServer(text, () => transaction.changes(text, values)),
         },
       );
       try {
-        const result = await runWork(work, query);
-        await send(() => commit(database, session, connected));
-        return result;
+        return await runWork(work, query, (last) =>
+          send(() =>
+            runAfterMeeting(async () => {
+              await Promise.all(last.map(([text, values]) => transaction.changes(text, values)));
+              commit(database, session, connected);
+            }),
+          ),
+        );
       } catch (error) {
-        await sendShort(async () => {
-          leave(database, session, 'ROLLBACK');
-        }).catch(() => undefined);
+        await trip
+          .later(async () => {
+            rollback(database, session);
+          })
+          .catch(() => undefined);
         throw error;
       }
     };
+  const connect: SimulatedServer['connect'] = (name, process, Unavailable) => {
+    const connected: Connected = { process, Unavailable };
+    const database = find(name);
+    const transaction = openTransaction(database, connected);
     /** One message that is a transaction by itself. */
-    const runAtOnce = <T>(run: (query: SqlRunner) => Promise<T>): Promise<T> =>
-      openTrips(connected)(async () => {
-        const session = await enter(database, connected);
+    const runAtOnce = <T>(
+      statements: readonly SqlStatement[],
+      run: (on: ServerTransaction, statement: SqlStatement) => Promise<T>,
+    ): Promise<readonly T[]> =>
+      trips.open(connected)(async () => {
+        const session = begin(database, process);
         try {
-          const result = await run(database.onWriter);
-          await commit(database, session, connected);
-          return result;
-        } catch (error) {
-          leave(database, session, 'ROLLBACK');
-          throw error;
+          const results = await Promise.all(statements.map((statement) => run(session.transaction, statement)));
+          commit(database, session, connected);
+          return results;
+        } finally {
+          rollback(database, session);
         }
       });
+    const runForRows = (statements: readonly SqlStatement[]): Promise<readonly SqlRow[][]> =>
+      runAtOnce(statements, (on, [text, values]) => on.rows(text, values));
     const alone: Sql['reserved'] = {
-      read: (text, values) => openShortTrips(connected)(() => database.onReader(text, values)),
-      write: (text, values) => runAtOnce((query) => query(text, values)),
+      read: async <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
+        (await trips.openShort(connected).later(async () => database.rows.read(text, values))) as R[],
+      write: async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []) =>
+        (await runForRows([[text, values]]))[0] as R[],
     };
     return {
       engine: 'postgres',
-      skipLocked: '',
-      forUpdate: '',
+      skipLocked: 'FOR UPDATE SKIP LOCKED',
+      forUpdate: 'FOR UPDATE',
       ...alone,
       reserved: alone,
       transaction,
-      writeAll: (statements) => runAtOnce((query) => runForRows(query, statements)),
-      changeAll: (statements) => runAtOnce((query) => runStatements(query, statements)),
+      writeAll: runForRows,
+      changeAll: (statements) => runAtOnce(statements, (on, [text, values]) => on.changes(text, values)),
       commitAhead: async (work) => ({ result: await transaction(work), durable: undefined }),
       commitUnsynced: transaction,
       emptyLog: async () => true,
@@ -245,27 +218,17 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
     };
   };
   const drop = (isGone: (session: Session) => boolean): void => {
-    for (const database of databases.values())
-      for (const session of database.queue.filter(isGone)) {
-        leave(database, session, 'ROLLBACK');
-        session.end();
+    for (const { sessions } of databases.values())
+      for (const session of [...sessions].filter(isGone)) {
+        sessions.delete(session);
+        session.transaction.end();
       }
   };
   return {
     folder,
     prepare: async ({ name, migrations }) => {
-      const { writer, onWriter } = find(name);
-      await migrate(
-        {
-          engine: 'sqlite',
-          transaction: async (work) => {
-            exec.call(writer, 'BEGIN IMMEDIATE');
-            const result = await runWork(work, onWriter);
-            exec.call(writer, 'COMMIT');
-            return result;
-          },
-        },
-        migrations,
+      await find(name).rows.define((query) =>
+        migrate({ engine: 'sqlite', transaction: (work) => runWork(work, query) }, migrations),
       );
     },
     connect,
@@ -278,15 +241,9 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
       drop(() => true);
     },
     close: () => {
-      for (const { writer, reader } of databases.values()) for (const one of [reader, writer]) close.call(one);
+      for (const { rows } of databases.values()) rows.close();
       databases.clear();
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-function openFile(file: string): DatabaseSync {
-  const database = new DatabaseSync(file);
-  exec.call(database, 'PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON;');
-  return database;
 }

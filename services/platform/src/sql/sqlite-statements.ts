@@ -14,8 +14,14 @@ interface PreparedStatement {
   readonly valueIndexes: readonly number[] | undefined;
 }
 
+/** Runs statements at once, for a caller that lets nothing come between a statement and what it reads after it. */
+export interface SqliteStatements {
+  readonly rows: <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => R[];
+  readonly changes: (text: string, values?: readonly SqlValue[]) => number;
+}
+
 /** Prepares each text once. The texts are constants of the program, so their number is bounded. */
-export function sqliteStatements(database: DatabaseSync): SqlRunner {
+export function prepareStatements(database: DatabaseSync): SqliteStatements {
   const known = new Map<string, PreparedStatement>();
   const find = (
     text: string,
@@ -31,19 +37,25 @@ export function sqliteStatements(database: DatabaseSync): SqlRunner {
       throw new Error(`the statement takes ${parameters} values, but ${values.length} were given`);
     return { statement, bound: valueIndexes === undefined ? values : inOrder(values, valueIndexes) };
   };
-  return Object.assign(
-    async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
+  return {
+    rows: <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): R[] => {
       const { statement, bound } = find(text, values);
       const rows = statement.all(...bound);
       for (const row of rows) narrow(row as Record<string, SqlValue>);
       return rows as R[];
     },
-    {
-      changes: async (text: string, values: readonly SqlValue[] = []): Promise<number> => {
-        const { statement, bound } = find(text, values);
-        return Number(statement.run(...bound).changes);
-      },
+    changes: (text, values = []) => {
+      const { statement, bound } = find(text, values);
+      return Number(statement.run(...bound).changes);
     },
+  };
+}
+
+export function sqliteStatements(database: DatabaseSync): SqlRunner {
+  const { rows, changes } = prepareStatements(database);
+  return Object.assign(
+    async <R extends SqlRow>(text: string, values?: readonly SqlValue[]): Promise<R[]> => rows<R>(text, values),
+    { changes: async (text: string, values?: readonly SqlValue[]): Promise<number> => changes(text, values) },
   );
 }
 
