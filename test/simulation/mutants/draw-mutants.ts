@@ -34,27 +34,32 @@ export function listProductMutants(only = ''): readonly Mutant[] {
 }
 
 /**
- * Draws mutants by a seed. Each is one of the operator and then of the file that were drawn least, so that a few mutants
- * already cover many of both. The first of more are those of fewer.
+ * Draws mutants by a seed. Each is one of the operator, then of the service, then of the file that were drawn least, so
+ * that a few mutants already cover many of all three. The first of more are those of fewer.
  */
 export function drawMutants(mutants: readonly Mutant[], seed: number, count: number): readonly Mutant[] {
   const left = shuffle(mutants, seed);
   const drawn: Mutant[] = [];
   const times = new Map<string, number>();
-  const countOf = (key: string): number => times.get(key) ?? 0;
+  const rank = (mutant: Mutant): readonly number[] => listTraits(mutant).map((trait) => times.get(trait) ?? 0);
   while (drawn.length < count && left.length > 0) {
-    const ranks = left.map(({ operator, file }) => [countOf(operator), countOf(file)] as const);
-    const least = ranks.reduce((best, rank, at) => (isLess(rank, ranks[best] ?? rank) ? at : best), 0);
+    const ranks = left.map(rank);
+    const least = ranks.reduce((best, other, at) => (isLess(other, ranks[best] ?? other) ? at : best), 0);
     for (const mutant of left.splice(least, 1)) {
       drawn.push(mutant);
-      for (const key of [mutant.operator, mutant.file]) times.set(key, countOf(key) + 1);
+      for (const trait of listTraits(mutant)) times.set(trait, (times.get(trait) ?? 0) + 1);
     }
   }
   return drawn;
 }
 
-function isLess(one: readonly [number, number], other: readonly [number, number]): boolean {
-  return one[0] < other[0] || (one[0] === other[0] && one[1] < other[1]);
+function listTraits({ operator, file }: Mutant): readonly string[] {
+  return [operator, file.split('/').slice(0, 2).join('/'), file];
+}
+
+function isLess(one: readonly number[], other: readonly number[]): boolean {
+  const at = one.findIndex((count, index) => count !== other[index]);
+  return at >= 0 && (one[at] ?? 0) < (other[at] ?? 0);
 }
 
 function shuffle<T>(values: readonly T[], seed: number): T[] {

@@ -146,13 +146,15 @@ test('each drawn mutant of the product parses, has a name of its own, and differ
   expect(new Set(drawn.map(({ name }) => name)).size).toBe(PARSED);
 });
 
-test('a draw covers every operator and folder, and a shorter one is its beginning', () => {
+test('a draw covers every operator, service and folder, and a shorter one is its beginning', () => {
   const drawn = drawMutants(PRODUCT, SEED, PARSED);
 
   const operators = Map.groupBy(drawn, ({ operator }) => operator);
   expect([...operators.keys()].sort()).toEqual([...OPERATORS].sort());
   const counts = [...operators.values()].map(({ length }) => length);
   expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+  const services = Map.groupBy(drawn, ({ file }) => file.split('/')[1]);
+  expect(Math.min(...[...services.values()].map(({ length }) => length))).toBeGreaterThan(PARSED / 4);
   expect(FOLDERS.filter((folder) => !drawn.some(({ file }) => file.startsWith(folder)))).toEqual([]);
   expect(drawMutants(PRODUCT, SEED, 20)).toEqual(drawn.slice(0, 20));
   expect(drawMutants(PRODUCT, SEED + 1, 20)).not.toEqual(drawn.slice(0, 20));
