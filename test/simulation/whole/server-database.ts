@@ -13,7 +13,7 @@ export const DEADLOCK_MS = 1000;
 const NAME_MAX = 100;
 
 /** An error as PostgreSQL reports it. */
-export class ServerError extends Error {
+class ServerError extends Error {
   readonly code: string;
   readonly severity: 'ERROR' | 'FATAL';
 
