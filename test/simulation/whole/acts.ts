@@ -20,7 +20,7 @@ export const LEAST_SHARES = {
   'an order without money is refused': 0.5,
   'an order above the limit of its token is refused': 0.15,
   'an order above a limit of tasks in flight is refused': 0.05,
-  'an order waits for a channel': 0.2,
+  'an order waits for a channel': 0.1,
   'a task completes': 0.9,
   'a task fails': 0.7,
   'a cancel succeeds': 0.5,
