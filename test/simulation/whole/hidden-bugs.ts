@@ -1,3 +1,4 @@
+import { HIDDEN_OVERLAP_BUGS } from './overlap-bugs.ts';
 import type { HiddenBug } from './plant-bug.ts';
 
 const SQLITE = 'services/platform/src/sql/sqlite.ts';
@@ -72,4 +73,5 @@ export const HIDDEN_BUGS: Readonly<Record<string, HiddenBug>> = {
     ],
     missing: 'a recovery that meets a create between its attempt and its answer: none did in 25 seeds',
   },
+  ...HIDDEN_OVERLAP_BUGS,
 };

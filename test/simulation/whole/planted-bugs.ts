@@ -1,6 +1,7 @@
 import { GATEWAY_BUGS } from './gateway-bugs.ts';
 import { ORDER_BUGS } from './order-bugs.ts';
 import { HIDDEN_BUGS } from './hidden-bugs.ts';
+import { OVERLAP_BUGS } from './overlap-bugs.ts';
 import type { FoundBug, PlantedBug, SourceEdit } from './plant-bug.ts';
 
 const SQLITE = 'services/platform/src/sql/sqlite.ts';
@@ -437,6 +438,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
   },
   ...GATEWAY_BUGS,
   ...ORDER_BUGS,
+  ...OVERLAP_BUGS,
 };
 
 export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = { ...FOUND_BUGS, ...HIDDEN_BUGS };
