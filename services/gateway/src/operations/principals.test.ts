@@ -80,6 +80,14 @@ describe('a known token', () => {
     await principals.of('key-2', CALL);
     expect(asked).toEqual(['key-1', 'key-2', 'key-1']);
   });
+  test('that a call with a stricter age has checked and billing refuses is refused to every call', async () => {
+    await principals.of('key-1', CALL);
+    answers.delete('key-1');
+    await clock.advance(2000);
+
+    expect(await reasonOf(principals.of('key-1', { ...CALL, freshMs: 1000 }))).toBe('invalid_api_key');
+    expect(await reasonOf(principals.of('key-1', CALL))).toBe('invalid_api_key');
+  });
   test('that changes during its check is not cached in its old state', async () => {
     const first = principals.of('key-1', CALL);
     principals.drop('token-1');

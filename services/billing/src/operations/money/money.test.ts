@@ -58,6 +58,15 @@ describeOnEngines('the money of all accounts', (open) => {
     await expect(money(on, 31 * DAY_MS)).rejects.toMatchObject({ kind: 'invalid', field: 'to' });
   });
 
+  test('is known from the first millisecond of 1970 on', async () => {
+    const on = await open(CONFIG);
+    const settledFrom = (ms: number) =>
+      on.accounts.getMoney({ from: timestampFromMs(ms), to: timestampFromMs(ms + DAY_MS) });
+
+    expect((await settledFrom(0)).settled).toEqual([]);
+    await expect(settledFrom(-1)).rejects.toMatchObject({ kind: 'invalid', field: 'from' });
+  });
+
   test('has a margin where the channel has a price, and counts what went over its hold', async () => {
     const on = await open(CONFIG);
     await settled(on, 'task_1', 'north', 5n);
