@@ -1,4 +1,4 @@
-import { keyText } from './watched-rows.ts';
+import { formatKey } from './watched-rows.ts';
 import type { WatchedTable } from './watched-rows.ts';
 
 /** A statement as SQLite runs it. */
@@ -36,7 +36,7 @@ export function replaceLockClause(text: string, tables: ReadonlyMap<string, Watc
   return {
     text: [
       before.slice(0, from),
-      isWhole ? `, ${keyText(table)} AS "${LOCKED_ROW}" ` : '',
+      isWhole ? `, ${formatKey(table)} AS "${LOCKED_ROW}" ` : '',
       before.slice(from, where),
       `WHERE (${condition})${unlocked} `,
       before.slice(end),

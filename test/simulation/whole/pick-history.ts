@@ -33,8 +33,8 @@ export function pickHistory(lines: readonly string[], detail: string): PickedHis
     orderOfTask.set(task, order);
     if (namesAccount(detail, account)) ofAccount.add(order);
   }
-  const named = list(detail, TASK);
-  const orders = [...new Set([...list(detail, ORDER), ...named.flatMap((task) => orderOfTask.get(task) ?? [])])];
+  const named = listMatches(detail, TASK);
+  const orders = [...new Set([...listMatches(detail, ORDER), ...named.flatMap((task) => orderOfTask.get(task) ?? [])])];
   const wanted = new Set([...orders, ...named]);
   const picked = pickLines(lines, wanted.size > 0 ? wanted : ofAccount, orderOfTask);
   if (picked.length === 0) return { orders, lines: lines.slice(-LINES_MAX) };
@@ -46,7 +46,7 @@ function namesAccount(detail: string, account: string): boolean {
   return account !== '' && new RegExp(`\\bid ${account}\\b`).test(detail);
 }
 
-function list(text: string, pattern: RegExp): readonly string[] {
+function listMatches(text: string, pattern: RegExp): readonly string[] {
   return text.match(pattern) ?? [];
 }
 
@@ -57,11 +57,11 @@ function pickLines(
 ): readonly string[] {
   const events = new Set<string>();
   const isWanted = (line: string): boolean =>
-    list(line, ORDER).some((order) => wanted.has(order)) ||
-    list(line, TASK).some((task) => wanted.has(task) || wanted.has(orderOfTask.get(task) ?? '')) ||
-    list(line, EVENT).some((event) => events.has(event));
+    listMatches(line, ORDER).some((order) => wanted.has(order)) ||
+    listMatches(line, TASK).some((task) => wanted.has(task) || wanted.has(orderOfTask.get(task) ?? '')) ||
+    listMatches(line, EVENT).some((event) => events.has(event));
   for (const line of lines)
-    if (DELIVERED.test(line) && isWanted(line)) for (const id of list(line, EVENT)) events.add(id);
+    if (DELIVERED.test(line) && isWanted(line)) for (const id of listMatches(line, EVENT)) events.add(id);
   const own = lines.map(isWanted);
   const [first, last] = [own.indexOf(true), own.lastIndexOf(true)];
   return lines.filter((line, at) => own[at] === true || (at > first && at < last && OF_ALL.test(line)));

@@ -44,7 +44,7 @@ export function openTrips({ scheduler, draws, isAway }: TripsOptions): Trips {
     try {
       return await run();
     } catch (error) {
-      throw toFaultOf(error, Unavailable);
+      throw toServerFault(error, Unavailable);
     }
   };
   return {
@@ -116,7 +116,7 @@ function settleIn<T>(
 }
 
 /** The error as the product reads it off a connection to PostgreSQL, in the class of the release that runs. */
-function toFaultOf(error: unknown, Unavailable: typeof StoreUnavailable): unknown {
+function toServerFault(error: unknown, Unavailable: typeof StoreUnavailable): unknown {
   const fault = postgresFault(error, false);
   if (!(fault instanceof StoreUnavailable) || fault === error) return error;
   const { cause, maybeWritten, isContention } = fault;

@@ -73,8 +73,8 @@ export function watchRows(database: DatabaseSync, watcher: RowWatcher): Readonly
   define('may_touch', (number, ...key) => Number(watcher.mayTouch(nameRow(Number(number), key.join(BETWEEN)))));
   define('is_locked', (number, ...key) => Number(watcher.isLocked(nameRow(Number(number), key.join(BETWEEN)))));
 
-  for (const { name } of select<{ name: string }>(database, LIST_TABLES)) {
-    const columns = select<ColumnRow>(database, `PRAGMA table_info(${name})`);
+  for (const { name } of selectRows<{ name: string }>(database, LIST_TABLES)) {
+    const columns = selectRows<ColumnRow>(database, `PRAGMA table_info(${name})`);
     const primaryKey = columns
       .filter(({ pk }) => pk > 0)
       .toSorted((one, other) => one.pk - other.pk)
@@ -97,7 +97,7 @@ export function nameRow(table: number, key: string): string {
 }
 
 /** The expression for the text of the primary key of a row. */
-export function keyText({ name, primaryKey }: WatchedTable): string {
+export function formatKey({ name, primaryKey }: WatchedTable): string {
   return primaryKey.map((column) => `${name}.${column}`).join(' || char(0) || ');
 }
 
@@ -109,7 +109,7 @@ interface ColumnRow {
 }
 
 function listUniqueIndexes(database: DatabaseSync, table: string): readonly UniqueIndex[] {
-  const found = select<{ name: string; unique: number; origin: string; sql: string | null }>(
+  const found = selectRows<{ name: string; unique: number; origin: string; sql: string | null }>(
     database,
     `SELECT list.name, list."unique", list.origin, sqlite_schema.sql FROM pragma_index_list('${table}') AS list
      LEFT JOIN sqlite_schema ON sqlite_schema.name = list.name ORDER BY list.name`,
@@ -117,7 +117,7 @@ function listUniqueIndexes(database: DatabaseSync, table: string): readonly Uniq
   return found
     .filter(({ unique, origin }) => unique === 1 && origin !== 'pk')
     .map(({ name, sql }) => {
-      const columns = select<{ name: string }>(database, `PRAGMA index_info(${name})`).map((column) => column.name);
+      const columns = selectRows<{ name: string }>(database, `PRAGMA index_info(${name})`).map((column) => column.name);
       const [, condition] = PARTIAL.exec(sql ?? '') ?? [];
       const [, filled = ''] = WITHOUT_NULL.exec(condition ?? '') ?? [];
       return { columns, condition: columns.includes(filled) ? undefined : condition };
@@ -166,6 +166,6 @@ function refuseWrites(name: string): string {
     .join('\n');
 }
 
-function select<T extends object>(database: DatabaseSync, text: string): readonly T[] {
+function selectRows<T extends object>(database: DatabaseSync, text: string): readonly T[] {
   return database.prepare(text).all() as unknown as readonly T[];
 }
