@@ -10,7 +10,7 @@ import { showHistory } from './show-history.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-simulation-logs-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-const CALM_SEED = '7';
+const CALM_SEED = '6';
 const ORDERS_OF_A_CLIENT = 12;
 const toEnd = (outcome: OrderOutcome | undefined) => ({
   creates: outcome?.creates,
@@ -31,7 +31,7 @@ test('a seed is one run: in two processes, alone and after another seed, its log
 
 test('a seed with several processes on one server is one run too', async () => {
   const runs = await Promise.all(
-    ['one', 'other'].map((name) => simulateSeeds('--seed', '15', '--steps', '6000', '--log', logFile(name))),
+    ['one', 'other'].map((name) => simulateSeeds('--seed', '4', '--steps', '6000', '--log', logFile(name))),
   );
 
   expect(runs.map(({ code }) => code)).toEqual([0, 0]);
