@@ -13,8 +13,8 @@ const END_TIMEOUT_MS = 10_000;
 const END_CHECK_MS = 20;
 
 /*
- * Servers that take long to start go from one test file to the next, each to one file at a time. A file with the address
- * of each server lies in one of two folders. Whoever moves it from `free` to `leased` has the server.
+ * A server that takes long to start serves one test file after another, and never two at once. Each server has a file
+ * with its address, in the folder `free` or `leased`. A worker takes a server by moving its file from `free` to `leased`.
  */
 const folderOf = (place: 'free' | 'leased'): string => {
   const folder = path.join(runFolder(), 'leases', place);
@@ -80,10 +80,13 @@ function readServer(file: string): LeasedServer {
 
 /** Ends every server that was leased in this run, without waiting for what it would write. */
 export async function endLeasedServers(): Promise<void> {
-  const servers = (['free', 'leased'] as const).flatMap((place) =>
-    readdirSync(folderOf(place)).map((name) => readServer(path.join(folderOf(place), name))),
-  );
-  await Promise.all(servers.map(({ pid }) => endServer(pid)));
+  const names = (['free', 'leased'] as const).flatMap((place) => readdirSync(folderOf(place)));
+  await Promise.all(names.map((name) => endServer(readPid(name))));
+}
+
+/** The file of a worker that was killed while it wrote may be cut off, but its name is whole. */
+function readPid(name: string): number {
+  return Number(name.slice(name.lastIndexOf('-') + 1));
 }
 
 async function endServer(pid: number): Promise<void> {

@@ -10,6 +10,7 @@ import { startProcess } from './start-process.ts';
 import { unprivilegedUser } from './unprivileged.ts';
 
 const INITDB_TIMEOUT_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 const run = promisify(execFile);
 
 /** PostgreSQL with one empty database and a superuser. Its data would not survive a power cut. */
@@ -65,7 +66,10 @@ export async function startPostgres(
 
 /** Drops every database, role and setting that tests have made, and makes the empty database anew. */
 async function emptyPostgres(url: string): Promise<void> {
-  const client = new pg.Client(Object.assign(new URL(url), { pathname: '/template1' }).href);
+  const client = new pg.Client({
+    connectionString: Object.assign(new URL(url), { pathname: '/template1' }).href,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
   await client.connect();
   const run = async (list: string, act: (name: string) => string): Promise<void> => {
     const { rows } = await client.query<{ name: string }>(list);

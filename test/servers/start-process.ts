@@ -77,7 +77,7 @@ async function failureToStart(child: ChildProcess, ready: RegExp): Promise<strin
   });
 }
 
-/** The child then keeps no process alive, and nobody reads what it prints. */
+/** Lets this process end before the child. The output of the child is discarded from then on. */
 function detach(child: ChildProcess): void {
   child.stdout?.destroy();
   child.stderr?.destroy();
