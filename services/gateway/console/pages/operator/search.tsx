@@ -37,7 +37,8 @@ const COLUMNS: readonly Column<SearchHit>[] = [
 ];
 
 export function page({ query }: PageProps): VNode {
-  const value = (query.get('q') ?? '').trim().slice(0, VALUE_MAX);
+  // no id has a zero byte, and the contracts refuse one
+  const value = (query.get('q') ?? '').replaceAll('\0', '').trim().slice(0, VALUE_MAX);
   return (
     <>
       <PageTitle title={words.title} lead={words.lead} />
