@@ -6,7 +6,7 @@ import type { Mutant } from './mutant.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 
-/** What is mutated: the operations and stores of tasks and billing, and the creates and charges of the gateway. */
+/** The mutated folders: the operations and stores of tasks and billing, and the creates and charges of the gateway. */
 export const FOLDERS: readonly string[] = [
   'services/billing/src/operations',
   'services/billing/src/store',
@@ -34,8 +34,8 @@ export function listProductMutants(only = ''): readonly Mutant[] {
 }
 
 /**
- * Draws mutants by a seed. Each is one of the operator, then of the service, then of the file that were drawn least, so
- * that a few mutants already cover many of all three. The first of more are those of fewer.
+ * Draws mutants by a seed. Each draw takes the operator that was drawn least, then the service, then the file, so that a
+ * small draw already covers many of all three. A larger draw with the same seed begins with the smaller one.
  */
 export function drawMutants(mutants: readonly Mutant[], seed: number, count: number): readonly Mutant[] {
   const left = shuffle(mutants, seed);

@@ -17,7 +17,7 @@ const NEW_SEEDS = 20;
 const SEED_MS_MAX = 90_000;
 const HEAP_MB_MAX = 2048;
 
-/** What kills a mutant, cheapest first. One that nothing kills survives; one that the seeds have not judged waits. */
+/** The verdicts on a mutant, cheapest kill first. A mutant survives all judges, or waits until the seeds judge it. */
 export const VERDICTS = ['unit tests', 'kept seeds', 'new seeds', 'time', 'survived', 'waits'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
@@ -39,7 +39,7 @@ export interface Judgement {
 export interface Baseline {
   readonly firstSeed: number;
   readonly seeds: readonly SeedReport[];
-  /** What they ran. A mutant of another place changes nothing of them. */
+  /** The places that the seeds ran. A mutant anywhere else cannot change a seed. */
   readonly coverage: Coverage;
 }
 

@@ -10,7 +10,7 @@ const BOUND = /(?<=\s)(<=|>=|<|>)(?=\s)/g;
 const SIGN = /(?<=\s)[+-](?=\s)/g;
 /** Stands for each character of a value or a text, which have no operators of the statement. */
 const MASK = '§';
-/** One value that a constant holds, such as `${UNFINISHED}`: a condition, never an optional clause. */
+/** A constant in the text, such as `${UNFINISHED}`. It holds a condition, and never an optional clause. */
 const CONSTANT = /^\$\{[A-Z_]+\}$/;
 const EXPECTS_VALUE = /\b(IN|LIKE|ANY|NOT|BETWEEN|AND|OR|IS|FROM)\s+$/;
 

@@ -151,7 +151,7 @@ export const HIDDEN_OVERLAP_BUGS: Readonly<Record<string, HiddenBug>> = {
     missing: 'nothing: the start of a claimed task looks at its row once more, and undoes the second claim',
   },
   'jobs-are-leased-without-a-lock': {
-    fault: 'Two workers lease the same queued call, and each starts it whoever holds its lease.',
+    fault: 'Two workers lease the same queued call, and each starts it without a check of the lease.',
     edits: [
       {
         file: JOBS,

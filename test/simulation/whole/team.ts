@@ -47,7 +47,7 @@ export function startTeam(world: Omit<World, 'team'>): Team {
   return { tokens: () => made };
 }
 
-/** Returns undefined if no answer comes: what an earlier call has made has a key that nobody knows. */
+/** Returns undefined if no call is answered. A token whose creation was not answered stays unused: its key is lost. */
 async function makeToken(
   { machine, scheduler, draws, events }: Omit<World, 'team'>,
   name: string,

@@ -1,7 +1,7 @@
 import { formatAmount } from './money.ts';
 import type { Nanos } from './money.ts';
 
-/** The words of all acts that this service records: those of operators, and of a token on another one of its account. */
+/** The words of the acts that this service records. An operator acts, or a token acts on another token of its account. */
 export const ACTIONS = [
   'account_credited',
   'token_created',

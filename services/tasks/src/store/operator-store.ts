@@ -79,7 +79,7 @@ export interface CallStore {
   removeOldCalls(before: number): Promise<void>;
 }
 
-/** The words of all acts that this service records. */
+/** The words of the acts that this service records. */
 export const ACTIONS = [
   'channel_paused',
   'channel_resumed',

@@ -7,7 +7,7 @@ import type { RelayCall } from '../requests/relay-call.ts';
 import { chooseCharge } from './call-money.ts';
 
 const USAGE: Usage = { inputTokens: 7, outputTokens: 3 };
-/** What a text of the tests costs that is cut off after 40 bytes: its request has 400 bytes. */
+/** The estimate for a request of 400 bytes whose answer is cut off after 40 bytes. */
 const ESTIMATE: Usage = { inputTokens: 100, outputTokens: 10 };
 const JOB = { callId: 'call_1', lapsesAt: 0 };
 

@@ -16,7 +16,7 @@ import { ADAPTERS } from './index.ts';
  * What holds for every built-in adapter, shown with its recorded answers and changed ones.
  */
 
-/** One that an adapter reads as a number, and one above 2^53, whose last digit a number of JavaScript would lose. */
+/** An id that fits a number of JavaScript, and an id above 2^53, which would lose its last digit as a number. */
 const NUMBERS = ['12345', '9007199254740993'];
 const REASON = 'no face was found in the first frame';
 const DEFAULT_ID = '424010985738629';
@@ -28,8 +28,8 @@ const STATUS = /stat(?:us|e)$/;
 const OWN_CODES = new Set(['content_rejected', 'result_removed']);
 
 /**
- * The names by which a client would know the upstream of an adapter: those of the vendor and of its models, as sentences
- * write them. The table that hides them is `services/platform/src/vendor-traits.ts`.
+ * The names of the vendor and of its models, as messages of the upstream write them. A client that reads one of them
+ * knows the upstream. The table that hides them is `services/platform/src/vendor-traits.ts`.
  */
 const VENDOR_NAMES: Readonly<Record<string, readonly string[]>> = {
   'alpha-v2': ['MiniMax', 'Hailuo'],

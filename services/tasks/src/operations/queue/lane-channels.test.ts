@@ -16,7 +16,7 @@ const SOUTH = channelSettings({ id: 'south-1', upstreamAccount: 'south' });
 const UPSTREAM_FILE = anOrder({ content: [aText(), { media: 'image', role: 'first_frame', url: 'asset://a-1' }] });
 
 /** The lane of a create that may be submitted to some of the channels. */
-function nameLaneOf(order: typeof UPSTREAM_FILE, settings: readonly ChannelSettings[], usable: readonly string[]) {
+function nameLane(order: typeof UPSTREAM_FILE, settings: readonly ChannelSettings[], usable: readonly string[]) {
   const channels = newChannelRegistry(settings, {
     ...{ clock: fakeClock(0), adapters: { scripted: fakeUpstream().channels(newJournal()) }, chance: () => 0 },
   });
@@ -30,19 +30,19 @@ function nameLaneOf(order: typeof UPSTREAM_FILE, settings: readonly ChannelSetti
 }
 
 test('the lane of an order that any account can do names the channels that cannot', () => {
-  const { name } = nameLaneOf(anOrder(), [NORTH, NORTH_WITHOUT_PLACE, SOUTH], ['north-1', 'south-1']);
+  const { name } = nameLane(anOrder(), [NORTH, NORTH_WITHOUT_PLACE, SOUTH], ['north-1', 'south-1']);
 
   expect(readLane(name)).toMatchObject({ accounts: undefined, without: ['north-2'] });
 });
 
 test('the lane of an order with an upstream file names its account, and of that the channels that cannot', () => {
-  const { name } = nameLaneOf(UPSTREAM_FILE, [NORTH, NORTH_WITHOUT_PLACE, SOUTH], ['north-1']);
+  const { name } = nameLane(UPSTREAM_FILE, [NORTH, NORTH_WITHOUT_PLACE, SOUTH], ['north-1']);
 
   expect(readLane(name)).toMatchObject({ accounts: ['north'], without: ['north-2'] });
 });
 
 test('a channel that is added later serves a lane, unless its account cannot do the orders of the lane', () => {
-  const { channels, name } = nameLaneOf(UPSTREAM_FILE, [NORTH, NORTH_WITHOUT_PLACE], ['north-1']);
+  const { channels, name } = nameLane(UPSTREAM_FILE, [NORTH, NORTH_WITHOUT_PLACE], ['north-1']);
 
   channels.replace([NORTH, NORTH_WITHOUT_PLACE, SOUTH, channelSettings({ id: 'north-3', upstreamAccount: 'north' })]);
 

@@ -84,7 +84,7 @@ export function listHits(value: string, answers: SearchAnswers, relayChannels: r
   ];
 }
 
-/** Returns the page to go to at once: that of the one thing that has the id. */
+/** Returns the page of the one hit whose id was searched. Returns undefined if several things have the id, or none. */
 export function findOnlyPage(hits: readonly SearchHit[]): string | undefined {
   const exact = hits.filter(({ by }) => by !== 'prefix' && by !== 'words');
   return exact.length === 1 ? exact[0]?.href : undefined;
