@@ -33,7 +33,7 @@ export const LEAST_SHARES = {
   'usage is below the order': 0.3,
   'usage is above the order': 0.3,
   'usage far above the order waits for a person': 0.1,
-  'a price changes while an order is under way': 0.2,
+  'an order is charged a changed price': 0.2,
   'an order is charged the price of its class': 0.1,
   'a label is kept': 0.7,
   'a made token orders': 0.3,

@@ -1,4 +1,3 @@
-import type { Acts } from './acts.ts';
 import {
   BATCH_PERCENT,
   INPUT_NANOS_PER_SECOND,
@@ -42,7 +41,13 @@ export interface Orders {
    * The prices of the order for these seconds, in billionths, whatever its bound: one for each price table that a process
    * can have had while the creates of the order were under way, and for each class in which it was sent.
    */
-  listPrices(order: string, seconds: number): readonly bigint[];
+  listPrices(order: string, seconds: number): readonly PossiblePrice[];
+}
+
+export interface PossiblePrice {
+  readonly nanos: bigint;
+  /** True if a reload has brought the price. */
+  readonly isChanged: boolean;
 }
 
 interface OpenOrder {
@@ -52,7 +57,7 @@ interface OpenOrder {
   readonly classes: Set<boolean>;
 }
 
-export function openOrders(now: () => number, acts: Acts): Orders {
+export function openOrders(now: () => number): Orders {
   const orders = new Map<string, OpenOrder>();
   const reloads: { readonly at: number; readonly percent: bigint }[] = [{ at: 0, percent: PRICE_PERCENTS[0] }];
   const listPercents = ({ firstSentAt, lastAnsweredAt }: OpenOrder): readonly bigint[] => {
@@ -80,10 +85,11 @@ export function openOrders(now: () => number, acts: Acts): Orders {
     listPrices: (order, seconds) => {
       const known = orders.get(order);
       if (known === undefined) return [];
-      const percents = listPercents(known);
-      if (percents.length > 1) acts.note('a price changes while an order is under way');
-      return percents.flatMap((percent) =>
-        [...known.classes].map((isBatch) => computePrice(known.video, seconds, { percent, isBatch })),
+      return listPercents(known).flatMap((percent) =>
+        [...known.classes].map((isBatch) => ({
+          nanos: computePrice(known.video, seconds, { percent, isBatch }),
+          isChanged: percent !== PRICE_PERCENTS[0],
+        })),
       );
     },
   };

@@ -108,7 +108,7 @@ export async function runSeed({
     { root: disk.root, log: note('server'), variation, program, subjects },
   );
   const acts = openActs();
-  const orders = openOrders(scheduler.now, acts);
+  const orders = openOrders(scheduler.now);
   const rules = openRules({
     folder: shared === undefined ? disk.folder : () => shared.server.folder,
     ...{ now: scheduler.now, orders, acts, hasReplicas: shared !== undefined },

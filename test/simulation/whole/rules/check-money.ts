@@ -1,5 +1,5 @@
 import type { Acts } from '../acts.ts';
-import type { Orders } from '../orders.ts';
+import type { Orders, PossiblePrice } from '../orders.ts';
 import { NANOS_PER_CALL } from '../simulated-config.ts';
 import type { UpstreamWorks, Work } from '../upstream-works.ts';
 import type { BreakRule, ExpectNone, ReadStore, Row } from './read-stores.ts';
@@ -76,28 +76,45 @@ function checkCharge(parts: MoneyParts, task: Row, hold: Row | undefined): void 
   const work = works
     .all()
     .find(({ account, id }) => account === task['upstream_account'] && id === task['upstream_id']);
-  const seconds = work?.usedSeconds ?? video.seconds + video.inputSeconds;
-  const prices = orders.listPrices(order, seconds);
-  const ordered = orders.listPrices(order, video.seconds + video.inputSeconds);
-  const { maxNanos } = video;
-  const expected = prices.map((price) => (maxNanos !== undefined && maxNanos < price ? maxNanos : price));
+  const orderedSeconds = video.seconds + video.inputSeconds;
+  const prices = orders.listPrices(order, work?.usedSeconds ?? orderedSeconds);
+  const held = orders.listPrices(order, orderedSeconds);
+  const isFarAbove = (price: PossiblePrice): boolean[] => held.map(({ nanos }) => price.nanos > OVERRUN_FACTOR * nanos);
+  const name = `${String(task['id'])} of ${order}`;
   const charged = hold?.['charged_nanos'] ?? null;
-  const isFarAbove = prices.some((price) => ordered.some((held) => price > OVERRUN_FACTOR * held));
-  const isCertainly = prices.every((price) => ordered.every((held) => price > OVERRUN_FACTOR * held));
   if (charged === null) {
-    if (isFarAbove && task['waits'] === 1) acts.note('usage far above the order waits for a person');
-    else breakRule('a completed task is charged', `${String(task['id'])} of ${order}`);
+    if (prices.flatMap(isFarAbove).includes(true) && task['waits'] === 1)
+      acts.note('usage far above the order waits for a person');
+    else breakRule('a completed task is charged', name);
     return;
   }
-  if (isCertainly)
-    breakRule('usage far above an order is charged only by a person', `${String(task['id'])} of ${order}`);
-  if (!expected.includes(BigInt(charged)))
+  if (!prices.flatMap(isFarAbove).includes(false))
+    breakRule('usage far above an order is charged only by a person', name);
+  checkAmount(parts, { name, charged: BigInt(charged), prices, maxNanos: video.maxNanos });
+  noteUsage(parts, work, orderedSeconds);
+  if (String(hold?.['price_key']).endsWith('__batch')) acts.note('an order is charged the price of its class');
+}
+
+interface ChargedOrder {
+  readonly name: string;
+  readonly charged: bigint;
+  readonly prices: readonly PossiblePrice[];
+  readonly maxNanos: bigint | undefined;
+}
+
+function checkAmount({ breakRule, acts }: MoneyParts, { name, charged, prices, maxNanos }: ChargedOrder): void {
+  const bounded = prices.map(({ nanos, isChanged }) => ({
+    nanos: maxNanos !== undefined && maxNanos < nanos ? maxNanos : nanos,
+    isChanged,
+  }));
+  const fitting = bounded.filter(({ nanos }) => nanos === charged);
+  if (fitting.length === 0) {
+    const expected = bounded.map(({ nanos }) => nanos).join(' or ');
     breakRule(
       'a completed task is charged the price of its order',
-      `${String(task['id'])} of ${order} is charged ${String(charged)}, must be ${expected.join(' or ')}`,
+      `${name} is charged ${charged}, must be ${expected}`,
     );
-  noteUsage(parts, work, video.seconds + video.inputSeconds);
-  if (String(hold?.['price_key']).endsWith('__batch')) acts.note('an order is charged the price of its class');
+  } else if (fitting.every(({ isChanged }) => isChanged)) acts.note('an order is charged a changed price');
 }
 
 function noteUsage({ acts }: MoneyParts, work: Work | undefined, ordered: number): void {
