@@ -32,7 +32,7 @@ async function auditTask(world: World, { id, order }: PromisedTask, video: Order
   if (answer?.status !== 200) return;
   const task = readSeenTask(answer);
   rules.read('openai', task, sentAt);
-  rules.found(id, sentAt);
+  rules.found(id, sentAt, answer.process);
   if ((task.label ?? '') !== video.label)
     rules.break('a task keeps the label of its order', `${id} of ${order} has ${task.label ?? 'none'}`);
   else if (video.label !== '') acts.note('a label is kept');

@@ -351,7 +351,7 @@ async function readUntilEnd(
     if (answer?.status !== 200) continue;
     const task = readSeenTask(answer);
     rules.read(dialect.name, task, sentAt);
-    rules.found(taskId, sentAt);
+    rules.found(taskId, sentAt, answer.process);
     if (answer.text.includes('"queue":')) acts.note('an order waits for a channel');
     if (isFinal(task)) return task;
   }
@@ -449,7 +449,7 @@ async function remove(world: World, { order, caller, taskId }: Promised): Promis
     const answer = await sendOrder(world, `${order} delete`, { method: 'DELETE', path, key: caller.token });
     if (answer !== undefined && !mayRepeat(answer)) {
       if (answer.status !== 200 && answer.status !== 404) return;
-      rules.removed(taskId);
+      rules.removed(taskId, answer.process);
       await readRemoved(world, { order, caller, taskId });
       return;
     }
@@ -464,6 +464,6 @@ async function readRemoved(world: World, { order, caller, taskId }: Promised): P
     const sentAt = scheduler.now();
     const path = dialect.read(taskId);
     const answer = await sendOrder(world, `${order} removed`, { method: 'GET', path, key: caller.token });
-    if (answer?.status === 200) rules.found(taskId, sentAt);
+    if (answer?.status === 200) rules.found(taskId, sentAt, answer.process);
   }
 }

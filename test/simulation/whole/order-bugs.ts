@@ -141,7 +141,7 @@ export const ORDER_BUGS: Readonly<Record<string, FoundBug>> = {
     ],
     first: 1,
     seeds: 20,
-    rules: ['a task of another account is not found'],
+    rules: ['a task of another account is not found', 'a deleted task is not found'],
   },
   'remembered-deletions': {
     fault: 'The process that deletes a task goes on answering with it.',

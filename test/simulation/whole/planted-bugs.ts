@@ -251,7 +251,12 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     ],
     first: 1,
     seeds: 10,
-    rules: ['a completed task is charged the price of its order', ONE, OWN],
+    rules: [
+      'a completed task is charged the price of its order',
+      ONE,
+      OWN,
+      'an order above its bound is not submitted',
+    ],
   },
   'refused-creates-keep-their-hold': {
     fault: 'The hold of a create that no upstream accepted stays open.',

@@ -22,6 +22,8 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
+  /** The process that has answered. */
+  readonly process: string;
 }
 
 /** No whole answer came: the process is down, died before it had answered, or the client left. */
@@ -69,7 +71,7 @@ export function openSimulatedPort({ scheduler, draws, process }: PortOptions): S
       near.once('error', lose);
       server.emit('connection', far);
       const sent = newRequest(order, near, (answer) => {
-        readAnswer(answer, onPart, resolve, lose);
+        readAnswer(answer, onPart, (read) => resolve({ ...read, process: process.name }), lose);
       });
       sent.once('error', lose);
       sent.end(typeof order.body === 'object' ? JSON.stringify(order.body) : order.body);
@@ -113,7 +115,7 @@ function newRequest(
 function readAnswer(
   answer: IncomingMessage,
   onPart: SendOptions['onPart'],
-  resolve: (answer: HttpAnswer) => void,
+  resolve: (answer: Omit<HttpAnswer, 'process'>) => void,
   lose: () => void,
 ): void {
   let text = '';

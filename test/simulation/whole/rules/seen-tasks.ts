@@ -33,10 +33,10 @@ export interface SeenTasks {
   missing(taskId: string): void;
   /** A client is about to remove a task. */
   removing(taskId: string): void;
-  /** A client was told that the task is removed. */
-  removed(taskId: string): void;
-  /** A read of a task, sent at this time, was answered with it. */
-  found(taskId: string, sentAt: number): void;
+  /** A client was told by a process that the task is removed. */
+  removed(taskId: string, process: string): void;
+  /** A read of a task, sent at this time, was answered with it by a process. */
+  found(taskId: string, sentAt: number, process: string): void;
   /** A client of another account asks for the task, and gets this status. */
   askedByOther(taskId: string, status: number): void;
   isRemoving(taskId: string): boolean;
@@ -83,7 +83,7 @@ export function openSeenTasks({ breakRule, now, acts, hasReplicas }: SeenTasksOp
   const ended = new Map<string, string>();
   const states = new Map<string, SeenState>();
   const removing = new Set<string>();
-  const removed = new Map<string, number>();
+  const removed = new Map<string, { readonly at: number; readonly by: string }>();
   const promiseKey = (account: string, key: string, id: string): void => {
     const known = taskOfKey.get(`${account} ${key}`);
     if (known !== undefined && known !== id) breakRule('a key makes one task', `${key}: ${known} and ${id}`);
@@ -130,13 +130,15 @@ export function openSeenTasks({ breakRule, now, acts, hasReplicas }: SeenTasksOp
     removing: (taskId) => {
       removing.add(taskId);
     },
-    removed: (taskId) => {
-      removed.set(taskId, now());
+    removed: (taskId, process) => {
+      removed.set(taskId, { at: now(), by: process });
       acts.note('a task is deleted');
     },
-    found: (taskId, sentAt) => {
-      const toldMs = hasReplicas ? REMEMBERED_MS_MAX : 0;
-      if ((removed.get(taskId) ?? Infinity) + toldMs <= sentAt)
+    found: (taskId, sentAt, process) => {
+      const removal = removed.get(taskId);
+      if (removal === undefined) return;
+      const rememberedMs = hasReplicas && process !== removal.by ? REMEMBERED_MS_MAX : 0;
+      if (removal.at + rememberedMs <= sentAt)
         breakRule('a deleted task is not found', `${taskId} is read after its deletion was answered`);
     },
     askedByOther: (taskId, status) => {
