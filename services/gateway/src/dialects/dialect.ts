@@ -2,7 +2,7 @@ import type { Message } from '@bufbuild/protobuf';
 import type { Order, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Task, TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
-import type { AnnotationName } from '../domain/annotations.ts';
+import type { AnnotationName, Annotations } from '../domain/annotations.ts';
 import type { Charge } from '../domain/charge.ts';
 import type { Models } from '../domain/model-defaults.ts';
 import type { Answer, Schema } from '../domain/schema.ts';
@@ -129,7 +129,7 @@ export interface QueryParameter {
   readonly schema: Schema;
 }
 
-export interface ListQuery {
+export interface ListQuery extends Annotations {
   readonly limit: number;
   readonly after?: string;
   readonly ascending?: boolean;
@@ -138,7 +138,6 @@ export interface ListQuery {
   readonly taskIds?: string[];
   readonly model?: string;
   readonly kind?: TaskKind;
-  readonly label?: string;
   readonly withTotal?: boolean;
 }
 

@@ -22,6 +22,8 @@ interface Annotation {
   readonly description: string;
   /** For an agent that orders for a user. */
   readonly forAgents: string;
+  /** For the readers of a list, which it filters. */
+  readonly forLists: string;
 }
 
 /**
@@ -39,6 +41,7 @@ export const ANNOTATIONS = {
       'A word for your own accounts, such as a project: usage can be split by it. It changes nothing else, and no ' +
       'generator gets it. A repeat with the same key keeps the first label. Without it the label of the token counts.',
     forAgents: 'A word for the accounts of the user, such as a project.',
+    forLists: 'Only tasks with this label.',
   },
 } as const satisfies Readonly<Record<string, Annotation>>;
 

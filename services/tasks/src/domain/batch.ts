@@ -1,3 +1,6 @@
+import type { Annotations } from './annotations.ts';
+import type { EveryMember } from './every-member.ts';
+
 /** `reading`: its file. `running`: its lines become tasks. `writing`: the files of its results. */
 export type BatchPhase = 'reading' | 'running' | 'writing' | 'ended';
 export type BatchOutcome = 'completed' | 'failed' | 'expired' | 'cancelled';
@@ -11,8 +14,8 @@ export interface BatchFault {
   readonly param?: string | undefined;
 }
 
-/** The members that a batch has from its create on. */
-export interface BatchOrigin {
+/** The members that a batch has from its create on. Its annotations are those of the tasks and calls of its lines. */
+export interface BatchOrigin extends EveryMember<Annotations> {
   readonly id: string;
   readonly accountId: string;
   readonly tokenId: string;
@@ -30,8 +33,6 @@ export interface BatchOrigin {
   readonly createdAt: number;
   /** From then on no line begins. */
   readonly expiresAt: number;
-  /** The label of the tasks and calls of its lines. Undefined for the label of its token. */
-  readonly label: string | undefined;
 }
 
 export interface Batch extends BatchOrigin {

@@ -5,6 +5,8 @@
  */
 import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import type { TaskState, Usage as WireUsage } from '@reelgate/proto/tasks/v1/task';
+import { takeAnnotations } from './annotations.ts';
+import type { Annotations } from './annotations.ts';
 import type { EveryMember } from './every-member.ts';
 import type { Kind, Order } from './order.ts';
 
@@ -67,15 +69,13 @@ export interface TaskInState extends TaskIdentity {
 }
 
 /** The members that a client sends next to its order. No upstream gets them. */
-export interface BesideOrder {
+export interface BesideOrder extends Annotations {
   /** The URL that is called when the task ends. */
   readonly webhookUrl?: string | undefined;
   /** The most that the task may cost, in billionths. Undefined if there is no bound. */
   readonly maxAmountNanos?: bigint | undefined;
   /** ISO 4217: the currency that the account must have. */
   readonly currency?: string | undefined;
-  /** The client's word for its own accounts, such as a project. It does not change the work. */
-  readonly label?: string | undefined;
 }
 
 /** The members next to an order that bound its price. They are for its hold alone, which billing keeps. */
@@ -98,8 +98,9 @@ export interface TaskOrigin extends TaskIdentity, Omit<BesideOrder, 'webhookUrl'
 
 /** Returns the origin without any other member. */
 export function takeOrigin(task: TaskOrigin): EveryMember<TaskOrigin> {
-  const { id, accountId, tokenId, order, label, seconds, createdAt, requestId, trace, traceParent } = task;
-  return { id, accountId, tokenId, order, label, seconds, createdAt, requestId, trace, traceParent };
+  const { id, accountId, tokenId, order, seconds, createdAt, requestId, trace, traceParent } = task;
+  const annotations = takeAnnotations(task);
+  return { id, accountId, tokenId, order, seconds, createdAt, requestId, trace, traceParent, ...annotations };
 }
 
 export interface Task extends TaskOrigin, TaskInState {

@@ -37,6 +37,7 @@ import type {
   BatchLine as WireLine,
   BatchLineInput,
 } from '@reelgate/proto/tasks/v1/batch';
+import { readAnnotations } from '../domain/annotations.ts';
 import { BATCH_LINES_MAX } from '../domain/batch.ts';
 import type { Batch, BatchFault } from '../domain/batch.ts';
 import type { EndedLine, NewBatchLine } from '../store/batch-store.ts';
@@ -115,7 +116,7 @@ function toBatchRequest(request: CreateBatchRequest, requestId: string): BatchRe
     endpoint: request.endpoint,
     inputFileId: request.inputFileId,
     metadata: request.metadata,
-    label: emptyToUndefined(request.label),
+    ...readAnnotations(request),
     outputExpiresAfterMs: seconds === 0n ? undefined : Number(seconds) * MS,
   };
   return { ...batch, idempotency: readIdempotency(request, () => digestBatch(batch)) };

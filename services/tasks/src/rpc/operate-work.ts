@@ -19,6 +19,7 @@ import type {
   JobRecord,
 } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { Annotations } from '../domain/annotations.ts';
 import { isTerminal } from '../domain/task.ts';
 import type { Mapping, Task } from '../domain/task.ts';
 import type { Deps } from '../operations/deps.ts';
@@ -89,14 +90,16 @@ function listRecorded(
   return listTasks(deps, filter, page, false);
 }
 
-function toRecordFilter({ channels }: Deps, request: ListTaskRecordsRequest): EveryMember<ListFilter> {
+/** Only owners list by these members. */
+type OwnersMember = 'taskIds' | 'tokenId' | 'prompt' | keyof Annotations;
+
+function toRecordFilter(
+  { channels }: Deps,
+  request: ListTaskRecordsRequest,
+): EveryMember<Omit<ListFilter, OwnersMember>> {
   return {
     ...readTaskFilter({ ...request, states: request.state === TaskState.UNSPECIFIED ? [] : [request.state] }),
     hidden: true,
-    taskIds: undefined,
-    tokenId: undefined,
-    label: undefined,
-    prompt: undefined,
     channel: emptyToUndefined(request.channel),
     createdFrom: readTime(request.createdFrom),
     createdBefore: readTime(request.createdBefore),

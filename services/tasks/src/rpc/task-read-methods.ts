@@ -20,6 +20,7 @@ import type {
 } from '@reelgate/proto/tasks/v1/task_service';
 import { TimelineEntrySchema, TimelineStep } from '@reelgate/proto/tasks/v1/timeline';
 import type { TimelineEntry as WireEntry } from '@reelgate/proto/tasks/v1/timeline';
+import { readAnnotations } from '../domain/annotations.ts';
 import type { EveryMember } from '../domain/every-member.ts';
 import { isVisible } from '../domain/model.ts';
 import type { Model as DomainModel } from '../domain/model.ts';
@@ -105,7 +106,7 @@ async function toOwnersFilter(deps: Deps, request: ListTasksRequest): Promise<Ow
     taskIds: request.taskIds,
     createdFrom: readTime(request.createdFrom),
     createdBefore: readTime(request.createdBefore),
-    label: emptyToUndefined(request.label),
+    ...readAnnotations(request),
     // Lists in steps alone have these two.
     tokenId: undefined,
     prompt: undefined,

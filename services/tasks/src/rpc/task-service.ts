@@ -11,6 +11,7 @@ import type {
   TaskService,
 } from '@reelgate/proto/tasks/v1/task_service';
 import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
+import { completeAnnotations, readAnnotations } from '../domain/annotations.ts';
 import type { EveryMember } from '../domain/every-member.ts';
 import type { BesideOrder } from '../domain/task.ts';
 import type { TokenReader } from '../operations/cached-tokens.ts';
@@ -131,26 +132,22 @@ async function toCreateRequest(
   tokens: TokenReader,
   request: Omit<CreateTaskRequest, keyof Message>,
 ): Promise<EveryMember<Omit<CreateRequest, 'requestId' | 'span'>>> {
-  const { models, inFlight, makers, wait, label } = await tokens.findRights(request.tokenId, request.accountId);
+  const rights = await tokens.findRights(request.tokenId, request.accountId);
   const order = fromWireOrder(request.order);
-  const beside = withLabel(readBeside(request), label);
+  const given = readBeside(request);
+  const beside = { ...given, ...completeAnnotations(given, rights) };
   return {
     accountId: request.accountId,
     tokenId: request.tokenId,
-    visibleModels: models,
+    visibleModels: rights.models,
     order,
     beside,
     idempotency: readIdempotency(request, () => digestOrder(order, beside)),
     wait: readPreference(request.queue),
-    tokenWait: wait,
-    inFlightLimit: inFlight,
-    makers,
+    tokenWait: rights.wait,
+    inFlightLimit: rights.inFlight,
+    makers: rights.makers,
   };
-}
-
-/** A create without a label has the label of its token. */
-function withLabel(beside: BesideOrder, ofToken: string | undefined): BesideOrder {
-  return { ...beside, label: beside.label ?? ofToken };
 }
 
 /** A member of either side that the other one lacks does not compile. */
@@ -159,11 +156,11 @@ type Beside = Omit<
   keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint' | 'queue'
 >;
 
-function readBeside({ webhookUrl, maxAmountNanos, currency, label }: Beside): EveryMember<BesideOrder> {
+function readBeside({ webhookUrl, maxAmountNanos, currency, ...annotations }: Beside): EveryMember<BesideOrder> {
   return {
     webhookUrl: emptyToUndefined(webhookUrl),
     maxAmountNanos,
     currency: emptyToUndefined(currency),
-    label: emptyToUndefined(label),
+    ...readAnnotations(annotations),
   } satisfies Record<keyof Required<Beside>, unknown>;
 }

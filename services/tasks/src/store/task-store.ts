@@ -1,4 +1,5 @@
 import type { AttentionItem } from '@reelgate/proto/tasks/v1/operator_service';
+import type { Annotations } from '../domain/annotations.ts';
 import type { WantedWords } from '../domain/prompt-words.ts';
 import type { Doubt, Failure, Mapping, StagedMedia, State, Task, TaskFilter, TaskOrigin } from '../domain/task.ts';
 import type { Finish, PhaseTimes } from './finish.ts';
@@ -161,14 +162,13 @@ export interface TakeoverStore {
 export interface CreateStore extends BeginStore, AttemptStore, TakeoverStore {}
 
 /** The filter of a list: the members of every list, and the members of some. */
-export interface ListFilter extends TaskFilter {
+export interface ListFilter extends TaskFilter, Annotations {
   readonly taskIds?: readonly string[] | undefined;
   /** The times of creation: from the first one on, and before the second one. */
   readonly createdFrom?: number | undefined;
   readonly createdBefore?: number | undefined;
   /** The token that created it. */
   readonly tokenId?: string | undefined;
-  readonly label?: string | undefined;
   /** The words of its prompt. A task is found by them within seconds of its create, later in a busy service. */
   readonly prompt?: WantedWords | undefined;
   /** The channel that has the work. */

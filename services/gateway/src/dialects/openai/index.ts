@@ -5,9 +5,8 @@ import { decodeCreate } from './decode.ts';
 import { createBody, createForm } from './documented-create.ts';
 import { encodeReadVideo, encodeVideo, videoSchema, encodeShownVideo } from './encode.ts';
 import { remixVideo } from './remix-video.ts';
-import { LABEL, LABEL_RULE } from '../../domain/annotations.ts';
 import { encodePage, pageSchema } from '../wire/list-page.ts';
-import { readWholeNumber, readEnumValue } from '../wire/query-values.ts';
+import { ANNOTATION_PARAMETERS, readAnnotations, readEnumValue, readWholeNumber } from '../wire/query-values.ts';
 import { invalid } from '../wire/body-validator.ts';
 
 const LIMIT = { min: 1, max: 100, fallback: 20 };
@@ -29,7 +28,7 @@ export const listVideos: ListRoute = {
       description: 'The order by creation time.',
       schema: { enum: ['asc', 'desc', ''], default: 'desc' },
     },
-    { name: 'label', description: 'Only tasks with this label.', schema: { type: 'string', pattern: LABEL.source } },
+    ...ANNOTATION_PARAMETERS,
   ],
   answer: newAnswer(pageSchema('VideoPage', videoSchema), ({ tasks, hasMore, charges }, links) =>
     encodePage(tasks, hasMore, (task) => encodeShownVideo(task, links, charges.get(task.id))),
@@ -39,16 +38,9 @@ export const listVideos: ListRoute = {
     limit: readWholeNumber(query, 'limit', LIMIT),
     after: readAfter(query),
     ascending: readEnumValue(query, 'order', { asc: true, desc: false }) ?? false,
-    ...readLabelFilter(query),
+    ...readAnnotations(query),
   }),
 };
-
-function readLabelFilter(query: URLSearchParams): { readonly label?: string } {
-  const label = query.get('label');
-  if (label === null) return {};
-  if (LABEL.test(label)) return { label };
-  throw invalid('label', LABEL_RULE);
-}
 
 function readAfter(query: URLSearchParams): string {
   const after = query.get('after') ?? '';

@@ -1,3 +1,6 @@
+import { ANNOTATIONS, collectAnnotations, mapAnnotations } from '../../domain/annotations.ts';
+import type { Annotations } from '../../domain/annotations.ts';
+import type { QueryParameter } from '../dialect.ts';
 import { invalid } from './body-validator.ts';
 
 /** Reads a whole number of a query within bounds. Returns the default if it is absent. */
@@ -35,4 +38,22 @@ export function readEnumName<W extends string>(
   const found = known.find((word) => word === text);
   if (found === undefined) throw invalid(name, `must be one of ${known.join(', ')}`, 'invalid_request');
   return found;
+}
+
+/** The parameters of a list that annotations filter. */
+export const ANNOTATION_PARAMETERS: readonly QueryParameter[] = Object.entries(
+  mapAnnotations(({ forLists, pattern }) => ({
+    description: forLists,
+    schema: { type: 'string', pattern: pattern.source } as const,
+  })),
+).map(([name, parameter]) => ({ name, ...parameter }));
+
+/** Reads the annotations by which a list is filtered. */
+export function readAnnotations(query: URLSearchParams): Annotations {
+  return collectAnnotations((name) => {
+    const value = query.get(name) ?? undefined;
+    const { pattern, rule } = ANNOTATIONS[name];
+    if (value === undefined || pattern.test(value)) return value;
+    throw invalid(name, rule);
+  });
 }

@@ -2,6 +2,7 @@ import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import { Problem, isProblem } from '@reelgate/platform/problem';
 import type { BatchCall } from '@reelgate/proto/tasks/v1/batch';
+import { completeAnnotations, toWireAnnotations } from '../../domain/annotations.ts';
 import { LINE_KEY_MS, nameLineKey } from '../../domain/batch.ts';
 import type { Batch, BatchFault } from '../../domain/batch.ts';
 import type { Order } from '../../domain/order.ts';
@@ -252,7 +253,7 @@ function toCreateRequest(
     visibleModels: rights.models,
     order,
     beside: {
-      label: batch.label ?? rights.label,
+      ...completeAnnotations(batch, rights),
       maxAmountNanos: batch.maxNanos === undefined ? undefined : nanos,
       currency: undefined,
       webhookUrl: undefined,
@@ -280,7 +281,7 @@ function toJobRequest({ batch, rights }: BatchRun, number: number, { call, repea
     makerIds: rights.makers.map(({ tokenId }) => tokenId),
     visibleModels: rights.models,
     requestId: batch.requestId ?? '',
-    call: { ...call, label: batch.label ?? rights.label ?? '' },
+    call: { ...call, ...toWireAnnotations(completeAnnotations(batch, rights)) },
     repeatable,
     leavesRoom: true,
     idempotency: {

@@ -1,6 +1,7 @@
 import { Problem, isProblem, CallEnded } from '@reelgate/platform/problem';
 import { Overtaken, maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
 import { NO_SPAN, inSpan } from '@reelgate/platform/trace/trace';
+import { removeAnnotations, takeAnnotations } from '../../domain/annotations.ts';
 import { TOTAL_SCOPE, isChannelScope } from '../../domain/in-flight-scope.ts';
 import { QUEUE_CLASSES, isBetterClass } from '../../domain/lane.ts';
 import type { EveryMember } from '../../domain/every-member.ts';
@@ -77,10 +78,10 @@ function newCreateContext(
   const trace = deps.tracing.mint(span);
   const caps = listCaps(deps, request);
   const wait = planCreateWait(deps, request, createdAt);
-  const { webhookUrl, label, ...bound } = beside;
+  const { webhookUrl, ...bound } = removeAnnotations(beside);
   const task: EveryMember<Omit<NewTask, 'attempt'>> = {
     webhookUrl,
-    label,
+    ...takeAnnotations(beside),
     id: deps.newId('task'),
     accountId,
     tokenId,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { toJson } from '@bufbuild/protobuf';
 import { JobCallSchema } from '@reelgate/proto/tasks/v1/job';
 import type { JobCall } from '@reelgate/proto/tasks/v1/job';
+import { removeAnnotations } from '../../domain/annotations.ts';
 import type { Order } from '../../domain/order.ts';
 import type { BesideOrder } from '../../domain/task.ts';
 
@@ -11,18 +12,19 @@ export const KEY_LIFETIME_MS = 24 * 3600 * 1000;
 /**
  * The fingerprint of a create without a fingerprint of its caller. It covers the whole order, independent of its
  * encoding and of the order of the keys in `extra_json`, and the further members of the request. Bytes that are stored
- * elsewhere count by the id of their object. A label does not count: a client that repeats a create under another label
- * must find its task, or it would order and pay a second one.
+ * elsewhere count by the id of their object. Annotations do not count: a client that repeats a create under another
+ * label must find its task, or it would order and pay a second one.
  */
-export function digestOrder({ extraJson, ...order }: Order, { label: _label, ...beside }: BesideOrder = {}): string {
+export function digestOrder({ extraJson, ...order }: Order, given: BesideOrder = {}): string {
+  const beside = removeAnnotations(given);
   const extra = extraJson === undefined ? undefined : canonicalJson(extraJson);
   const maxAmountNanos = beside.maxAmountNanos?.toString();
   return computeDigest('order', { ...order, extra, ...beside, maxAmountNanos });
 }
 
-/** The fingerprint of a job. Neither its label changes it, nor the order of headers with different names. */
+/** The fingerprint of a job. Neither its annotations change it, nor the order of headers with different names. */
 export function digestCall(call: JobCall, repeatable: boolean, webhookUrl?: string): string {
-  const { headers = [], label: _label, ...shown } = toJson(JobCallSchema, call);
+  const { headers = [], ...shown } = removeAnnotations(toJson(JobCallSchema, call));
   const inOrder = headers
     .map(({ name = '', value }) => [name.toLowerCase(), value] as const)
     .toSorted(([one], [other]) => compare(one, other));

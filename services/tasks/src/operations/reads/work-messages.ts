@@ -19,6 +19,7 @@ import {
   UsageSchema,
 } from '@reelgate/proto/tasks/v1/task';
 import type { Task as WireTask, TaskFailure, TaskResult, Usage as WireUsage } from '@reelgate/proto/tasks/v1/task';
+import { toWireAnnotations } from '../../domain/annotations.ts';
 import { findFailureCause } from '../../domain/failure-cause.ts';
 import type { Cause } from '../../domain/failure-cause.ts';
 import { isMedia } from '../../domain/order.ts';
@@ -42,7 +43,7 @@ export function toWireTask(task: Task, now: number, place?: QueuePlace): WireTas
     id: task.id,
     accountId: task.accountId,
     order: toWireOrder(task.order),
-    label: task.label ?? '',
+    ...toWireAnnotations(task),
     state: STATES[task.state],
     unrecognisedStatus: (task.unrecognised ? task.upstreamStatus : undefined) ?? '',
     progress: task.progress,

@@ -14,6 +14,7 @@ import {
   recordColumns,
 } from '../columns.ts';
 import type { Fields } from '../columns.ts';
+import { ANNOTATION_FIELDS } from '../tasks/task-rows.ts';
 
 const ORIGIN_FIELDS: Fields<BatchOrigin> = {
   id: inText('id'),
@@ -31,7 +32,7 @@ const ORIGIN_FIELDS: Fields<BatchOrigin> = {
   },
   createdAt: inNumber('created_at'),
   expiresAt: inNumber('expires_at'),
-  label: inOptionalText('label'),
+  ...ANNOTATION_FIELDS,
 };
 
 export const BATCH_ORIGIN = recordColumns(ORIGIN_FIELDS);

@@ -1,5 +1,6 @@
 import type { SqlValue } from '@reelgate/platform/sql/sql';
 import { firstIdAt } from '@reelgate/platform/ids';
+import type { Annotations } from '../../domain/annotations.ts';
 import type { Doubt, Mapping, State, Task, TaskOrigin } from '../../domain/task.ts';
 import {
   inColumns,
@@ -27,12 +28,15 @@ export const VISIBLE = `${ADMITTED} AND deleted_at IS NULL`;
 
 export const UNFINISHED = "state IN ('queued', 'in_progress')";
 
+/** Tasks and batches have columns of the same names. */
+export const ANNOTATION_FIELDS: Fields<Annotations> = { label: inOptionalText('label') };
+
 const ORIGIN_FIELDS: Fields<TaskOrigin> = {
   id: inText('id'),
   accountId: inText('account_id'),
   tokenId: inText('token_id'),
   order: inJson('order_json'),
-  label: inOptionalText('label'),
+  ...ANNOTATION_FIELDS,
   seconds: inNumber('seconds'),
   createdAt: inNumber('created_at'),
   requestId: inOptionalText('request_id'),
