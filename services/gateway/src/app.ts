@@ -100,7 +100,7 @@ export async function startGateway(
     const { redis, limits } = await openRedis(config, foundation, lifecycle);
     const counters = openRateCounters(redis, foundation, lifecycle);
     const principals = cachePrincipals(billingAuthenticate(clients.billing), clock);
-    const reader = cacheTaskReads(clients.tasks, clock);
+    const reader = cacheTaskReads(clients.tasks, clock, foundation.bus);
     const changes = openTaskChanges();
     const stopping = new AbortController();
     const { relay, channels, realtime, pauses } = await startRelay(config, foundation, clients, { limits, lifecycle });

@@ -73,6 +73,8 @@ const REFUSALS_MAX = 8;
 const READS_MAX = 20;
 /** And its removal after this many requests. */
 const REMOVES_MAX = 15;
+/** After this time, every process has to know of a removal. */
+const REMOVED_READ_MS = 6000;
 
 interface Order {
   readonly name: string;
@@ -443,6 +445,9 @@ function describeRemix({ draws }: World, name: string, taskId: string): Pick<Htt
 /** Repeats the removal until it is answered: a removal whose answer is lost, or that was interrupted, may have begun. */
 async function remove(world: World, { order, caller, taskId }: Promised): Promise<void> {
   const { scheduler, draws, rules } = world;
+  // afterwards several processes know it
+  for (const dialect of CLIENT_DIALECTS)
+    await sendOrder(world, `${order} known`, { method: 'GET', path: dialect.read(taskId), key: caller.token });
   rules.removing(taskId);
   for (let removes = 1; removes <= REMOVES_MAX; removes += 1) {
     const path = `/v1/videos/${taskId}`;
@@ -457,13 +462,16 @@ async function remove(world: World, { order, caller, taskId }: Promised): Promis
   }
 }
 
-/** Reads a task in every dialect once its removal was answered. Each read goes to any of the processes. */
+/** Reads a task in every dialect once its removal was answered, and once more later. Any of the processes answers. */
 async function readRemoved(world: World, { order, caller, taskId }: Promised): Promise<void> {
   const { scheduler, rules } = world;
-  for (const dialect of CLIENT_DIALECTS) {
-    const sentAt = scheduler.now();
-    const path = dialect.read(taskId);
-    const answer = await sendOrder(world, `${order} removed`, { method: 'GET', path, key: caller.token });
-    if (answer?.status === 200) rules.found(taskId, sentAt, answer.process);
+  for (const waitMs of [0, REMOVED_READ_MS]) {
+    await scheduler.pause(waitMs);
+    for (const dialect of CLIENT_DIALECTS) {
+      const sentAt = scheduler.now();
+      const path = dialect.read(taskId);
+      const answer = await sendOrder(world, `${order} removed`, { method: 'GET', path, key: caller.token });
+      if (answer?.status === 200) rules.found(taskId, sentAt, answer.process);
+    }
   }
 }

@@ -30,7 +30,7 @@ export const ORDER_BUGS: Readonly<Record<string, FoundBug>> = {
   },
   'lost-labels': {
     fault: 'A task does not keep the label of its order.',
-    edits: [{ file: CREATE_TASK, text: '    label,\n', becomes: "    label: '',\n" }],
+    edits: [{ file: CREATE_TASK, text: '...takeAnnotations(beside)', becomes: 'label: undefined' }],
     first: 1,
     seeds: 20,
     rules: ['a task keeps the label of its order'],
@@ -142,6 +142,19 @@ export const ORDER_BUGS: Readonly<Record<string, FoundBug>> = {
     first: 1,
     seeds: 20,
     rules: ['a task of another account is not found', 'a deleted task is not found'],
+  },
+  'memory-outlives-a-connection': {
+    fault: 'A gateway whose connection to the bus broke goes on answering with a deleted task.',
+    edits: [
+      {
+        file: 'services/gateway/src/operations/read-task.ts',
+        text: 'connection !== undefined && connection === bus.connection() ? freshMs : FRESH_MS.running',
+        becomes: 'freshMs',
+      },
+    ],
+    first: 2000,
+    seeds: 2,
+    rules: ['a deleted task is not found'],
   },
   'remembered-deletions': {
     fault: 'The process that deletes a task goes on answering with it.',

@@ -19,6 +19,8 @@ const KNOWN_MS = 120_000;
 const LOST_PUBLISHES = 0.03;
 const LOST_ACKS = 0.08;
 const LOST_ANNOUNCEMENTS = 0.15;
+/** The server drops no single announcement: it closes a connection, and announcements are lost until the next one. */
+const CUT_MS_MAX = 3000;
 const DOUBLED_ANNOUNCEMENTS = 0.1;
 /** A late announcement is overtaken by those after it. */
 const LATE_ANNOUNCEMENTS = 0.1;
@@ -55,6 +57,13 @@ interface Group {
   readonly waiting: StoredEvent[];
 }
 
+/** The connection of a process to the bus. */
+interface Connection {
+  readonly number: number;
+  /** It is made at this time: until then, the process has none. */
+  readonly from: number;
+}
+
 interface Listener {
   readonly process: SimulatedProcess;
   readonly hear: (bytes: Uint8Array) => void;
@@ -64,6 +73,7 @@ export function openSimulatedBus({ scheduler, draws, faults, nameSubject }: BusO
   const groups = new Map<string, Map<string, Group>>();
   const listeners = new Map<string, Set<Listener>>();
   const known = new Map<string, number>();
+  const connections = new WeakMap<SimulatedProcess, Connection>();
   const countName = newNameCounter();
   const nameEvent = (kind: string, bytes: Uint8Array): string => countName(`${kind} ${nameSubject(bytes)}`);
   const drawTrip = (name: string): number => draws.whole(`bus ${name}`, 1, TRIP_MS_MAX);
@@ -130,6 +140,11 @@ export function openSimulatedBus({ scheduler, draws, faults, nameSubject }: BusO
     bySubject.set(name, group);
     return group;
   };
+  const isConnected = (process: SimulatedProcess): boolean => scheduler.now() >= (connections.get(process)?.from ?? 0);
+  const cut = (process: SimulatedProcess, name: string): void => {
+    const number = (connections.get(process)?.number ?? 0) + 1;
+    connections.set(process, { number, from: scheduler.now() + draws.whole(`bus ${name} cut`, 1, CUT_MS_MAX) });
+  };
   const announce = (subject: string, bytes: Uint8Array): void => {
     for (const listener of listeners.get(subject) ?? []) {
       if (!listener.process.isAlive) {
@@ -137,7 +152,11 @@ export function openSimulatedBus({ scheduler, draws, faults, nameSubject }: BusO
         continue;
       }
       const name = nameEvent(`announcement of ${subject} to ${listener.process.place}`, bytes);
-      if (faults.happens('lost announcement', name, LOST_ANNOUNCEMENTS)) continue;
+      if (!isConnected(listener.process)) continue;
+      if (faults.happens('lost announcement', name, LOST_ANNOUNCEMENTS)) {
+        cut(listener.process, name);
+        continue;
+      }
       const hear = (): void => {
         listener.hear(bytes);
       };
@@ -199,6 +218,7 @@ export function openSimulatedBus({ scheduler, draws, faults, nameSubject }: BusO
         return { stop: async () => void ofSubject.delete(listener) };
       },
       pending: async () => new Map(),
+      connection: () => (isConnected(process) ? (connections.get(process)?.number ?? 0) : undefined),
       ready: () => true,
       close: async () => undefined,
     }),

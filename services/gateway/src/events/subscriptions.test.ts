@@ -25,7 +25,7 @@ async function opened() {
   const { tracing, spans } = keepingTracing();
   const [bus, reader, changes] = [
     newLocalBus(clock, silentLog),
-    cacheTaskReads(tasks.client, clock),
+    cacheTaskReads(tasks.client, clock, { connection: () => 0 }),
     openTaskChanges(),
   ];
   await onTaskChanged(bus, { reader, changes, tracing });

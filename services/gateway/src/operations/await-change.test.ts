@@ -20,7 +20,7 @@ beforeEach(() => {
   clock = fakeClock();
   tasks = fakeTasks();
   tasks.tasks.set(`demo/${TASK_ID}`, aTask());
-  const reader = cacheTaskReads(tasks.client, clock);
+  const reader = cacheTaskReads(tasks.client, clock, { connection: () => 0 });
   const changes = openTaskChanges();
   change = (task) => {
     tasks.tasks.set(`demo/${TASK_ID}`, task);

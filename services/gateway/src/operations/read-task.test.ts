@@ -13,12 +13,14 @@ const ref = { accountId: 'demo', taskId: TASK_ID };
 let clock: FakeClock;
 let tasks: FakeTasks;
 let reader: TaskReader;
+let connection: number | undefined;
 
 beforeEach(() => {
   clock = fakeClock();
   tasks = fakeTasks();
   tasks.tasks.set(`demo/${TASK_ID}`, aTask());
-  reader = cacheTaskReads(tasks.client, clock);
+  connection = 0;
+  reader = cacheTaskReads(tasks.client, clock, { connection: () => connection });
 });
 
 describe('a running task', () => {
@@ -67,6 +69,23 @@ test('a finished task stays in the cache, but not forever', async () => {
   await clock.advance(1000);
   await reader.read(ref, '');
   expect(tasks.calls).toHaveLength(2);
+});
+
+test.each<[what: string, later: number | undefined]>([
+  ['while the bus has no connection', undefined],
+  ['after another connection was made, because the announcement of its deletion may be lost', 1],
+])('a finished task is fetched once a second %s', async (_what, later) => {
+  tasks.tasks.set(`demo/${TASK_ID}`, aCompletedTask());
+  await reader.read(ref, '');
+  connection = later;
+  await clock.advance(999);
+  await reader.read(ref, '');
+  expect(tasks.calls).toHaveLength(1);
+
+  await clock.advance(1);
+  tasks.tasks.clear();
+
+  await expect(reader.read(ref, '')).rejects.toMatchObject({ reason: 'task_not_found' });
 });
 
 test('an account does not see what is cached for another', async () => {

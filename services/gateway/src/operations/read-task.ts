@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
+import type { Bus } from '@reelgate/platform/bus/bus';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { isProblem } from '@reelgate/platform/problem';
@@ -13,7 +14,10 @@ import { toTaskKey } from './task-changes.ts';
 const DROPPED_MAX = 2;
 
 const DEADLINE_MS = 10_000;
-/** The time in milliseconds for which an answer stays valid without an event. */
+/**
+ * The time in milliseconds for which an answer stays valid without an announcement. A finished task changes by its deletion
+ * alone, so its answer is valid for longer, but only as long as no announcement can have been lost.
+ */
 const FRESH_MS = { running: 1000, final: 120_000, absent: 1000 };
 const WEIGHT_MAX = 256 * 1024 * 1024;
 /** Measured with heap snapshots: 6.5 KB for a finished task and its body. */
@@ -40,22 +44,26 @@ interface Call {
 type Answer = ({ readonly task: Task } | { readonly absent: Problem }) & {
   readonly at: number;
   readonly freshMs: number;
+  /** The number of the connection to the bus when the task was asked for. */
+  readonly connection: number | undefined;
 };
 
 /** Answers polls from memory: at most one call per task at a time, for any number of readers. */
-export function cacheTaskReads(tasks: TasksClient, clock: Clock): TaskReader {
+export function cacheTaskReads(tasks: TasksClient, clock: Clock, bus: Pick<Bus, 'connection'>): TaskReader {
   const answers = new LRUCache<string, Answer>({ maxSize: WEIGHT_MAX, sizeCalculation: weigh });
   const pending = new Map<string, Promise<Task>>();
 
-  const isFresh = ({ at, freshMs }: Answer): boolean => isRecent(clock, at, freshMs);
+  const isFresh = ({ at, freshMs, connection }: Answer): boolean =>
+    isRecent(clock, at, connection !== undefined && connection === bus.connection() ? freshMs : FRESH_MS.running);
   const fetchTask = async ({ accountId, taskId }: TaskRef, requestId: string, span?: Span): Promise<Answer> => {
+    const connection = bus.connection();
     try {
       const { task } = await tasks.getTask({ accountId, taskId }, { timeoutMs: DEADLINE_MS, requestId, span });
       if (task === undefined) throw new Error('the tasks service answered without a task');
-      return { task, at: clock.now(), freshMs: isFinal(task) ? FRESH_MS.final : FRESH_MS.running };
+      return { task, at: clock.now(), freshMs: isFinal(task) ? FRESH_MS.final : FRESH_MS.running, connection };
     } catch (error) {
       if (!isProblem(error) || error.kind !== 'not_found') throw error;
-      return { absent: error, at: clock.now(), freshMs: FRESH_MS.absent };
+      return { absent: error, at: clock.now(), freshMs: FRESH_MS.absent, connection };
     }
   };
 

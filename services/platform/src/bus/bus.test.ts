@@ -228,6 +228,30 @@ describeWith(natsServer, 'a bus', (url) => {
     await bus.close();
   });
 
+  test('has another number after each connection, and none without one', async () => {
+    const server = await natsServer.start();
+    const line = await openCuttableLine(server!.url);
+    const bus = await openNatsBus(busSettings(line.url), silentLog);
+    const waitForNumber = (isExpected: (number: number | undefined) => boolean): Promise<void> =>
+      inTime(
+        (async () => {
+          while (!isExpected(bus.connection())) await new Promise((resolve) => setImmediate(resolve));
+        })(),
+      );
+    const first = bus.connection();
+    expect(first).toBeDefined();
+
+    line.cut();
+    await waitForNumber((number) => number === undefined);
+    line.mend();
+    await waitForNumber((number) => number !== undefined);
+
+    expect(bus.connection()).not.toBe(first);
+    await bus.close();
+    await line.stop();
+    await server!.stop();
+  });
+
   test('continues when its server returns without its store', async () => {
     const [first, second] = [await natsServer.start(), await natsServer.start()];
     const line = await openCuttableLine(first!.url);

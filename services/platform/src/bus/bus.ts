@@ -39,6 +39,11 @@ export interface Bus extends EventPublisher, EventBacklog {
   subscribe<S extends DescMessage>(schema: S, group: string, handle: Handler<S>): Promise<Subscription>;
   announce<S extends DescMessage>(schema: S, message: MessageShape<S>): void;
   listen<S extends DescMessage>(schema: S, handle: (message: MessageShape<S>) => void): Promise<Subscription>;
+  /**
+   * The number of the present connection. Between two calls that return the same number, every announcement has reached
+   * the listeners of this process. Undefined without a connection.
+   */
+  connection(): number | undefined;
   ready(): boolean;
   /** Stops every subscription, and waits for the running handlers. */
   close(): Promise<void>;

@@ -88,6 +88,7 @@ export function newLocalBus(
     announce: (schema, message) => listeners.notify(schema, message),
     listen: async (schema, handle) => listeners.add(schema, handle),
     pending: async () => new Map(allGroups().map(({ consumer, undelivered }) => [consumer, undelivered.size])),
+    connection: () => 0,
     ready: () => true,
     close: async () => {
       closing.abort();

@@ -8,7 +8,7 @@ import { UNCOUNTED, consumerName } from './bus-metrics.ts';
 import type { Redeliveries } from './bus-metrics.ts';
 import { inSendSpan } from './bus-span.ts';
 import type { BusSettings } from './bus-settings.ts';
-import { connectNats, followStatus } from './nats-connection.ts';
+import { connectNats, followStatus, numberConnections } from './nats-connection.ts';
 import { STREAM, ensureStream } from './nats-stream.ts';
 import { newOwnListeners } from './own-listeners.ts';
 import { TRACE_HEADER, renewAll, subscribeTo } from './nats-subscription.ts';
@@ -42,9 +42,11 @@ export async function openNatsBus(
   const consumers = new Set<string>();
   const own = newOwnListeners(log);
   let connected = true;
+  const numbers = numberConnections(() => connection.flush());
   let renewal = Promise.resolve();
   void followStatus(connection, (now) => {
     connected = now;
+    numbers.change(now);
     if (now) renewal = renewal.then(() => renewAll(wiring, subscriptions, () => connected && !connection.isClosed()));
   });
 
@@ -80,6 +82,7 @@ export async function openNatsBus(
         },
       };
     },
+    connection: numbers.current,
     pending: () => countPending(manager, [...consumers]),
     ready: () => connected && !connection.isClosed() && !connection.isDraining(),
     close: async () => {

@@ -12,6 +12,9 @@ const SECURE = 'tls:';
  */
 export const RECONNECT_MS = 500;
 
+/** A server that vanishes without a word is noticed within three of these. */
+const PING_MS = 5000;
+
 /**
  * Connects to one of the servers, and reconnects to any of them while the connection is open. The certificates are read
  * from their files at each connection.
@@ -23,6 +26,7 @@ export function connectNats({ servers, tls }: BusSettings): Promise<NatsConnecti
     ...credentials(addresses[0]),
     ...(tls === undefined && !addresses.some(({ protocol }) => protocol === SECURE) ? {} : { tls: tlsOptions(tls) }),
     timeout: CONNECT_TIMEOUT_MS,
+    pingInterval: PING_MS,
     reconnectTimeWait: RECONNECT_MS,
     reconnectJitter: RECONNECT_MS,
     reconnectJitterTLS: RECONNECT_MS,
@@ -46,6 +50,34 @@ function tlsOptions({ ca, certificate, key }: TlsFiles = {}): NonNullable<Connec
     ...(ca === undefined ? {} : { caFile: ca }),
     ...(certificate === undefined ? {} : { certFile: certificate }),
     ...(key === undefined ? {} : { keyFile: key }),
+  };
+}
+
+export interface ConnectionNumbers {
+  /** Undefined while there is no connection. */
+  readonly current: () => number | undefined;
+  /** The connection is lost, or another one is made. */
+  change(connected: boolean): void;
+}
+
+/**
+ * Numbers the connections of a bus. Another connection has its number once its server has every subscription, which
+ * `flush` waits for.
+ */
+export function numberConnections(flush: () => Promise<void>): ConnectionNumbers {
+  let [latest, current]: [number, number | undefined] = [0, 0];
+  const confirm = async (own: number): Promise<void> => {
+    // a connection that is lost meanwhile is followed by another one
+    await flush().catch(() => (latest += 1));
+    if (own === latest) current = own;
+  };
+  return {
+    current: () => current,
+    change: (connected) => {
+      latest += 1;
+      current = undefined;
+      if (connected) void confirm(latest);
+    },
   };
 }
 

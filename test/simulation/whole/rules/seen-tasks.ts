@@ -63,10 +63,10 @@ interface SeenState {
 }
 
 /**
- * A gateway answers for a finished task from memory for this long, in milliseconds, if the announcement of its deletion at
- * another gateway is lost.
+ * Another gateway answers for a deleted task from memory until it hears of the deletion: a late announcement comes within
+ * three seconds, and a lost one is noticed within four, by the connection to the bus that is lost with it.
  */
-const REMEMBERED_MS_MAX = 120_000;
+const REMEMBERED_MS_MAX = 5000;
 
 export interface SeenTasksOptions {
   readonly breakRule: BreakRule;

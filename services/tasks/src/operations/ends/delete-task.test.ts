@@ -22,6 +22,18 @@ test('a deleted task is hidden from its owner and its result is removed; the rec
   await expect(deleteTask(world.deps, 'acme', task.id)).rejects.toMatchObject({ reason: 'task_not_found' });
 });
 
+test('a repeated deletion is announced again, because the process of the first one may have died before', async () => {
+  const { world, task } = await withTask();
+  await world.deps.store.finish(task.id, { state: 'completed', at: 1 });
+  await world.deps.store.remove(task.id, world.clock.now());
+  const before = world.announced.length;
+
+  await expect(deleteTask(world.deps, 'acme', task.id)).rejects.toMatchObject({ reason: 'task_not_found' });
+  await expect(deleteTask(world.deps, 'rival', task.id)).rejects.toMatchObject({ reason: 'task_not_found' });
+
+  expect(world.announced.slice(before)).toMatchObject([{ id: task.id, accountId: 'acme' }]);
+});
+
 test('an unfinished task cannot be deleted, and loses nothing', async () => {
   const { world, task } = await withTask();
 

@@ -1,15 +1,18 @@
 import { listMedia } from '../../domain/order.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
-import { getTask } from '../reads/read-tasks.ts';
-import { notFinished } from '../task-refusals.ts';
+import { notFinished, taskNotFound } from '../task-refusals.ts';
 
 /**
  * Hides a finished task from its owner, and removes its result, its media, its prompt and the words of it for good. The
  * records of money and the history stay.
  */
 export async function deleteTask(deps: Deps, accountId: string, taskId: string, signal?: AbortSignal): Promise<number> {
-  const task = await getTask(deps, accountId, taskId);
+  const task = await deps.store.findOwned(accountId, taskId);
+  if (task === undefined) {
+    await announceAgain(deps, accountId, taskId);
+    throw taskNotFound();
+  }
   if (!isTerminal(task.state)) throw notFinished();
   signal?.throwIfAborted();
   const at = deps.clock.now();
@@ -19,4 +22,10 @@ export async function deleteTask(deps: Deps, accountId: string, taskId: string, 
   await deps.store.remove(taskId, at);
   deps.announce(task);
   return at;
+}
+
+/** The process of an earlier call may have died after it had removed the task, and before it announced that. */
+async function announceAgain({ store, announce }: Deps, accountId: string, taskId: string): Promise<void> {
+  const removed = await store.find(taskId);
+  if (removed?.accountId === accountId) announce(removed);
 }
