@@ -15,6 +15,7 @@ const CREATES_MAX = 40;
 const REFUSALS_MAX = 12;
 const READS_MAX = 30;
 const RETRY_MS = { least: 300, most: 3000 };
+const LAST_WORD = 'data: [DONE]';
 
 /** Clients that call a synchronous route, at once or through the queue, and read the answer or leave it. */
 export async function runCalls(world: World): Promise<void> {
@@ -34,16 +35,22 @@ const describeCall = (name: string, isStreamed: boolean): object => ({
 });
 
 async function runCall(world: World, name: string): Promise<void> {
-  const { draws, faults, acts } = world;
+  const { draws, faults, rules, acts } = world;
   const isStreamed = draws.happens(`${name} streamed`, STREAMED);
   const leaves = faults.happens('client leaves', name, LEFT_EARLY);
   const answer = await sendOrder(
     world,
     name,
-    { method: 'POST', path: '/v1/chat/completions', key: RICH.keys[0], body: describeCall(name, isStreamed) },
+    {
+      ...{ method: 'POST', path: '/v1/chat/completions', key: RICH.keys[0], body: describeCall(name, isStreamed) },
+      headers: { 'reelgate-label': name },
+    },
     { leaveAfterMs: leaves ? draws.whole(`${name} leave`, 0, LEAVE_MS_MAX) : undefined },
   );
-  if (answer?.status === 200) acts.note(isStreamed ? 'a call is streamed' : 'a call is answered');
+  if (answer?.status !== 200) return;
+  acts.note(isStreamed ? 'a call is streamed' : 'a call is answered');
+  // an answer that breaks off ends without its last word
+  if (isStreamed ? answer.text.includes(LAST_WORD) : 'choices' in readMembers(answer)) rules.answeredWhole(name);
 }
 
 /** Returns the id of the job; undefined if the call is refused, or no answer comes. */
@@ -69,7 +76,7 @@ async function runQueuedCall(world: World, name: string): Promise<void> {
     scheduler.pause(draws.whole(`${name} ${what}`, RETRY_MS.least, RETRY_MS.most));
   const create: HttpOrder = {
     ...{ method: 'POST', path: '/async/v1/chat/completions', key: RICH.keys[0], body: describeCall(name, false) },
-    headers: { 'idempotency-key': `key-of-${name}` },
+    headers: { 'idempotency-key': `key-of-${name}`, 'reelgate-label': name },
   };
   const job = await createJob(world, name, create);
   if (job === undefined) return;
@@ -81,7 +88,10 @@ async function runQueuedCall(world: World, name: string): Promise<void> {
       const { status, result, error } = readMembers(answer);
       const seen = { id: job, status: String(status), error: JSON.stringify(error ?? result ?? '') };
       rules.read('async', { ...seen, label: undefined, charged: undefined }, scheduler.now());
-      if (status === 'completed') acts.note('a queued call completes');
+      if (status === 'completed') {
+        acts.note('a queued call completes');
+        rules.answeredWhole(name);
+      }
       if (status === 'completed' || status === 'failed') return;
     }
     await pause(`read ${reads}`);

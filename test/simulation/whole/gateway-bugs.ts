@@ -1,10 +1,51 @@
 import type { FoundBug } from './plant-bug.ts';
 
 const PRINCIPALS = 'services/gateway/src/operations/principals.ts';
+const CALL_MONEY = 'services/gateway/src/relay/charges/call-money.ts';
+const WELL = 'a call that ends well is charged the usage that its upstream reports';
 const HIDDEN = 'nothing of an upstream is in an answer';
 
 /** The planted bugs of the gateway, of media, of webhooks and of queued calls that are found. */
 export const GATEWAY_BUGS: Readonly<Record<string, FoundBug>> = {
+  'whole-calls-are-free': {
+    fault: 'A relayed call that ends well releases its hold.',
+    edits: [
+      {
+        file: CALL_MONEY,
+        text: "return known === undefined ? HOLD : { basis: 'usage', usage: known };",
+        becomes: 'return known === undefined ? HOLD : RELEASED;',
+      },
+    ],
+    first: 1000,
+    seeds: 40,
+    rules: [WELL],
+  },
+  'prices-of-tokens-are-swapped': {
+    fault: 'The tokens of an answer cost as much as those of its question, also of a streamed and of a queued call.',
+    edits: [
+      {
+        file: 'services/billing/src/domain/token-rates.ts',
+        text: "input: { side: 'input', keys: ['input'] },",
+        becomes: "input: { side: 'input', keys: ['output'] },",
+      },
+    ],
+    first: 1000,
+    seeds: 5,
+    rules: [WELL],
+  },
+  'streams-are-refused': {
+    fault: 'A stream of events is refused because others may open.',
+    edits: [
+      {
+        file: 'services/gateway/src/operations/stream-permits.ts',
+        text: 'if (full < 0 && all.tryAcquire())',
+        becomes: 'if (full < 0 && !all.tryAcquire())',
+      },
+    ],
+    first: 1000,
+    seeds: 40,
+    rules: ['without faults a stream of an account below its limits opens'],
+  },
   'models-name-their-upstream': {
     fault: "A relayed answer has the upstream's name of its model.",
     edits: [

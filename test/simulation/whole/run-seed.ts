@@ -13,6 +13,7 @@ import type { Fault } from './faults.ts';
 import { openMachine } from './machine.ts';
 import type { Machine, SharedServers } from './machine.ts';
 import { openOrders } from './orders.ts';
+import { openRelayedCalls } from './relayed-calls.ts';
 import { openReceivers } from './receivers.ts';
 import type { Program } from './program.ts';
 import { openRules } from './rules/rules.ts';
@@ -109,9 +110,13 @@ export async function runSeed({
   );
   const acts = openActs();
   const orders = openOrders(scheduler.now);
+  const relayed = openRelayedCalls(draws, (name) => {
+    rules.called(name);
+  });
   const rules = openRules({
     folder: shared === undefined ? disk.folder : () => shared.server.folder,
-    ...{ now: scheduler.now, orders, acts, hasReplicas: shared !== undefined },
+    ...{ now: scheduler.now, orders, acts, relayed, hasReplicas: shared !== undefined },
+    areAllAlive: () => machine.crashes() === 0,
   });
   const works = openUpstreamWorks({
     ...{ scheduler, draws, faults },
@@ -131,7 +136,7 @@ export async function runSeed({
     openPool: simulatedPools({
       ...{ scheduler, draws, faults },
       log: note('network'),
-      hosts: simulatedUpstreams({ works, faults, onCall: rules.called }),
+      hosts: simulatedUpstreams({ works, faults, relayed }),
     }),
     backends: simulatedBackends({
       ...{ scheduler, draws, faults },

@@ -30,8 +30,8 @@ export const INPUT_NANOS_PER_SECOND = 20_000_000n;
 export const BATCH_PERCENT = 50n;
 /** The percentages of all prices, one after the other with each reload. */
 export const PRICE_PERCENTS = [100n, 130n, 80n] as const;
-/** What the usage of every simulated call costs. */
-export const NANOS_PER_CALL = 15_000n;
+/** The prices of the tokens of a relayed call. */
+export const NANOS_PER_TOKEN = { input: 500n, output: 1500n } as const;
 export const ALPHA_CHANNEL = 'alpha-channel';
 export const KLING_CHANNEL = 'kling-channel';
 const CHAT_CHANNEL = 'chat-channel';
@@ -124,6 +124,7 @@ function describeChannel(
 }
 
 const toDecimal = (nanos: bigint): string => (Number(nanos) / 1e9).toFixed(9);
+const perMillion = (nanos: bigint): string => toDecimal(nanos * 1_000_000n);
 
 function describeQueue({ longestWait }: Variation): object {
   if (longestWait === undefined) return { queue: { enabled: false } };
@@ -184,7 +185,10 @@ function describeProgram(variation: Variation, reloads: number): object {
         ]),
       ),
       [`${REMIXED_MODEL}__regeneration`]: { per_second: price(REMIX_NANOS_PER_SECOND) },
-      [CHAT_MODEL]: { per_million_tokens: { input: '0.50', output: '1.50' }, hold: '0.05' },
+      [CHAT_MODEL]: {
+        per_million_tokens: { input: perMillion(NANOS_PER_TOKEN.input), output: perMillion(NANOS_PER_TOKEN.output) },
+        hold: '0.05',
+      },
     },
     accounts: [
       { id: RICH.id, credit: '100000.00', tokens: tokens(RICH.keys, tokenQueue && { queue: tokenQueue }) },

@@ -10,6 +10,8 @@ const CONNECTED_MS = { least: 1000, most: 60_000 };
 const RECONNECT_MS = { least: 100, most: 4000 };
 /** More connections than a run has time for. */
 const CONNECTIONS_MAX = 2000;
+/** Without faults a stream has its first part within this time, also if the server is slow. */
+const OPENED_MS_MAX = 5000;
 /** Events that were dispatched reach a stream within this time, also if their announcement was lost. */
 const HEARD_MS_MAX = 15_000;
 
@@ -20,12 +22,13 @@ export interface RunningStream {
 }
 
 /**
- * In some seeds a client hears the events of an account as they happen. It leaves, comes again, and goes on where its last
- * connection ended.
+ * In some seeds, and in all without faults, a client hears the events of an account as they happen. It leaves, comes
+ * again, and goes on where its last connection ended.
  */
 export function startStream(world: World): RunningStream {
   const { draws, faults, rules, scheduler } = world;
-  if (faults.isLeftOut(STREAM) || !draws.happens(STREAM, STREAMED)) return { finish: async () => undefined };
+  if (faults.isLeftOut(STREAM) || !(faults.isCalm || draws.happens(STREAM, STREAMED)))
+    return { finish: async () => undefined };
   let isOver = false;
   const running = stayConnected(world, () => isOver);
   return {
@@ -51,11 +54,13 @@ async function stayConnected(world: World, isOver: () => boolean): Promise<void>
 
 /** Hears events until the connection ends. Returns the place at which the next one goes on. */
 async function hearEvents(
-  { machine, draws, rules, events, scheduler }: World,
+  { machine, draws, faults, rules, events, scheduler }: World,
   name: string,
   from: string | undefined,
 ): Promise<string | undefined> {
   let last = from;
+  let isOpen = false;
+  const begunAt = scheduler.now();
   const readBlock = openBlockReader(({ id, event, data }) => {
     if (id !== undefined) {
       if (last === undefined) rules.listens();
@@ -63,8 +68,15 @@ async function hearEvents(
     }
     if (event !== undefined) rules.heard(data);
   });
+  const takePart = (part: string): void => {
+    isOpen = true;
+    readBlock(part);
+  };
   const note = (text: string): void => {
     events.write(scheduler.now(), 'client', `${name}: ${text}`);
+  };
+  const expectOpen = (answer: string): void => {
+    if (faults.isCalm && !isOpen) rules.break('without faults a stream of an account below its limits opens', answer);
   };
   try {
     const answer = await machine.send(
@@ -72,14 +84,17 @@ async function hearEvents(
         ...{ method: 'GET', path: '/v1/events', key: RICH.keys[0] },
         headers: { 'x-request-id': STREAM, ...(from === undefined ? {} : { 'last-event-id': from }) },
       },
-      { onPart: readBlock, leaveAfterMs: draws.whole(`${name} leave`, CONNECTED_MS.least, CONNECTED_MS.most) },
+      { onPart: takePart, leaveAfterMs: draws.whole(`${name} leave`, CONNECTED_MS.least, CONNECTED_MS.most) },
     );
     note(`ends with ${answer.status}`);
+    if (answer.status !== 200) isOpen = false;
+    expectOpen(`${answer.status} ${answer.text}`);
     if (answer.status !== 200 && !mayRepeat(answer))
       rules.break('a stream goes on where it ended', `${String(from)}: ${answer.status} ${answer.text}`);
   } catch (error) {
     if (!(error instanceof LostAnswer)) throw error;
     note(`ends at ${String(last)}`);
+    if (scheduler.now() - begunAt >= OPENED_MS_MAX) expectOpen('no part of it has come');
   }
   return last;
 }

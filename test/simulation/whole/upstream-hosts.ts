@@ -1,4 +1,5 @@
 import type { Faults } from './faults.ts';
+import type { RelayedCalls, ReportedUsage } from './relayed-calls.ts';
 import type { AnswerRequest, UpstreamAnswer, UpstreamRequest } from './simulated-pool.ts';
 import type { UpstreamWorks, Work, WorkState } from './upstream-works.ts';
 
@@ -25,8 +26,7 @@ export const REFERENCE_SECONDS = 4;
 
 interface HostOptions {
   readonly works: UpstreamWorks;
-  /** Called when the upstream of relayed calls has taken a call in. `name` is that of the client's call. */
-  readonly onCall: (name: string) => void;
+  readonly relayed: RelayedCalls;
   readonly faults: Faults;
 }
 
@@ -208,20 +208,19 @@ function showKlingWork(works: UpstreamWorks, work: Work): object {
 }
 
 const CALL_MARK = /\[(call-\d+)\]/;
-const CHAT_USAGE = { prompt_tokens: 12, completion_tokens: 6, total_tokens: 18 };
 const CHAT_WORDS = ['Foxes', ' are', ' small', ' to', ' medium', ' sized'];
 
 /** A relayed call, which is answered at once or word by word. */
-function answerChat({ faults, onCall }: HostOptions, { body }: UpstreamRequest, name: string): UpstreamAnswer {
+function answerChat({ faults, relayed }: HostOptions, { body }: UpstreamRequest, name: string): UpstreamAnswer {
   if (faults.happens('throttle', name, FAULTY_SUBMITS))
     return { ...json(429, { error: { message: 'too many requests', type: 'requests', code: null } }), ...THROTTLED };
   const { model, stream } = readObject(body);
-  onCall(CALL_MARK.exec(JSON.stringify(body))?.[1] ?? '');
+  const usage = describeUsage(relayed.accept(CALL_MARK.exec(JSON.stringify(body))?.[1] ?? ''));
   const head = { id: 'chatcmpl-1', created: 1, model };
   if (stream !== true)
     return {
       ...json(200, {
-        ...{ ...head, object: 'chat.completion', usage: CHAT_USAGE },
+        ...{ ...head, object: 'chat.completion', usage },
         choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: CHAT_WORDS.join('') } }],
       }),
       headers: JSON_TYPE,
@@ -231,10 +230,14 @@ function answerChat({ faults, onCall }: HostOptions, { body }: UpstreamRequest, 
   const parts = [
     ...CHAT_WORDS.map((content) => chunk({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
     chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
-    chunk({ choices: [], usage: CHAT_USAGE }),
+    chunk({ choices: [], usage }),
     'data: [DONE]\n\n',
   ];
   return { status: 200, text: parts.join(''), parts, headers: { 'content-type': 'text/event-stream' } };
+}
+
+function describeUsage({ inputTokens, outputTokens }: ReportedUsage): object {
+  return { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };

@@ -1,7 +1,7 @@
 import type { Acts } from '../acts.ts';
 import type { Orders, PossiblePrice } from '../orders.ts';
-import { NANOS_PER_CALL } from '../simulated-config.ts';
 import type { UpstreamWorks, Work } from '../upstream-works.ts';
+import { WAITS } from './check-rest.ts';
 import type { BreakRule, ExpectNone, ReadStore, Row } from './read-stores.ts';
 
 export interface MoneyParts {
@@ -25,14 +25,11 @@ const OVERDRAWN = `SELECT id, balance_nanos, held_nanos FROM accounts
     AND NOT EXISTS (SELECT 1 FROM holds h WHERE h.account_id = accounts.id AND h.charged_nanos > h.amount_nanos)`;
 const ENDED_TWICE = `SELECT task_id FROM financial_events WHERE kind IN ('settle', 'release')
   GROUP BY task_id HAVING COUNT(*) > 1`;
-import { WAITS } from './check-rest.ts';
 const TASKS = `SELECT t.id, t.state, t.settled_at, t.order_json, t.upstream_account, t.upstream_id, ${WAITS} AS waits
   FROM tasks t`;
 const MARK = /\[(order-\d+)\]/;
 /** Usage that comes to more than this many times its hold waits for a person. */
 const OVERRUN_FACTOR = 10n;
-/** A lapsed hold is released within this time. */
-const LAPSE_MS_MAX = 120_000;
 
 /** The rules about money that hold at every moment. */
 export function checkBooks(read: ReadStore, expectNone: ExpectNone): void {
@@ -127,34 +124,3 @@ function noteUsage({ acts }: MoneyParts, work: Work | undefined, ordered: number
 function findOrderName({ findOrder }: MoneyParts, { id, order_json: order }: Row): string | undefined {
   return findOrder(String(id)) ?? MARK.exec(String(order))?.[1];
 }
-
-/** A process can die after it has settled a call, and before it stores the answer. Then a person is told. */
-const ENDED_JOBS = `SELECT id, state, EXISTS (SELECT 1 FROM attention WHERE task_id = jobs.id) AS is_unknown
-  FROM jobs WHERE state IN ('completed', 'failed')`;
-
-/** Each job has ended, and each call is closed and charged what its upstream reports, or nothing. */
-export function checkCalls({ read, expectNone }: MoneyParts, now: number): void {
-  expectNone('every queued call ends', read('tasks', RUNNING_JOBS));
-  expectNone(
-    'the hold of a call ends, or lapses in time',
-    read('billing', 'SELECT id, placed_at, lapses_at FROM calls WHERE ended_at IS NULL').filter(
-      ({ lapses_at: at }) => Number(at) < now - LAPSE_MS_MAX,
-    ),
-  );
-  expectNone(
-    'a call is charged at most its hold',
-    read('billing', 'SELECT id, amount_nanos, charged_nanos FROM calls WHERE charged_nanos > amount_nanos'),
-  );
-  const charges = new Map(read('billing', 'SELECT * FROM calls').map((call) => [String(call['id']), call]));
-  expectNone(
-    'a queued call is charged what it used, and a failed one nothing',
-    read('tasks', ENDED_JOBS).filter(({ id, state, is_unknown: isUnknown }) => {
-      const charged = charges.get(String(id))?.['charged_nanos'] ?? null;
-      if (charged === null) return false;
-      if (isUnknown === 1 && BigInt(charged) === NANOS_PER_CALL) return false;
-      return state === 'completed' ? BigInt(charged) !== NANOS_PER_CALL : BigInt(charged) !== 0n;
-    }),
-  );
-}
-
-export const RUNNING_JOBS = "SELECT id FROM jobs WHERE state NOT IN ('completed', 'failed') LIMIT 1";

@@ -1,5 +1,5 @@
 import type { ExpectNone, BreakRule, ReadStore } from './read-stores.ts';
-import { RUNNING_JOBS } from './check-money.ts';
+import { RUNNING_JOBS } from './check-calls.ts';
 
 /** Without faults, a finished task is settled within this time. The sweep alone would take longer. */
 const SETTLED_MS_MAX = 3000;

@@ -1,9 +1,12 @@
 import type { Acts } from '../acts.ts';
 import type { Orders } from '../orders.ts';
 import { PRIVATE_NAMES } from '../simulated-config.ts';
+import type { RelayedCalls } from '../relayed-calls.ts';
 import type { HttpAnswer, HttpOrder } from '../simulated-http.ts';
 import type { UpstreamWorks, Work } from '../upstream-works.ts';
-import { checkBooks, checkCalls, checkCharges } from './check-money.ts';
+import { openSeenCalls } from './check-calls.ts';
+import type { SeenCalls } from './check-calls.ts';
+import { checkBooks, checkCharges } from './check-money.ts';
 import { checkCalm, checkRest, checkRestSince, isAtRest } from './check-rest.ts';
 import { checkTokens } from './check-tokens.ts';
 import type { TokenTree } from './check-tokens.ts';
@@ -21,7 +24,7 @@ export interface BrokenRule {
   readonly detail: string;
 }
 
-export interface Rules extends SeenTasks, Pick<SeenEvents, 'delivered' | 'heard'> {
+export interface Rules extends SeenTasks, Pick<SeenEvents, 'delivered' | 'heard'>, Pick<SeenCalls, 'answeredWhole'> {
   /** An operator was told that the token is revoked. */
   revoked(token: string): void;
   /** `sentAt` is the time at which the client sent the request. */
@@ -61,6 +64,9 @@ export interface RulesOptions {
   readonly now: () => number;
   readonly orders: Orders;
   readonly acts: Acts;
+  readonly relayed: RelayedCalls;
+  /** True if no process has died so far. */
+  readonly areAllAlive: () => boolean;
   /** True if several processes answer. */
   readonly hasReplicas: boolean;
 }
@@ -75,7 +81,7 @@ const EVENTS_BETWEEN = `SELECT id, type, subject_id FROM events
 const REVOKED_MS_MAX = 20_000;
 
 /** Judges a run by the rules of the product's contract: by what clients ordered and saw, by upstreams, and by the stores. */
-export function openRules({ folder, now, orders, acts, hasReplicas }: RulesOptions): Rules {
+export function openRules({ folder, now, orders, acts, relayed, areAllAlive, hasReplicas }: RulesOptions): Rules {
   let broken: BrokenRule | undefined;
   const stores = openReaders(folder);
   const { read } = stores;
@@ -87,6 +93,7 @@ export function openRules({ folder, now, orders, acts, hasReplicas }: RulesOptio
   };
   const tasks = openSeenTasks({ breakRule, now, acts, hasReplicas });
   const events = openSeenEvents(breakRule, acts);
+  const calls = openSeenCalls({ breakRule, relayed, areAllAlive });
   const tooDear = new Set<string>();
   const revoked = new Map<string, number>();
   const called = new Set<string>();
@@ -97,6 +104,7 @@ export function openRules({ folder, now, orders, acts, hasReplicas }: RulesOptio
   const readLastPlace = (): string => String(read('tasks', LAST_PLACE)[0]?.['seq'] ?? 0);
   return {
     ...tasks,
+    answeredWhole: calls.answeredWhole,
     delivered: (delivery) => {
       hidePrivate(`a webhook to ${delivery.url}`, delivery.body, breakRule);
       events.delivered(delivery);
@@ -164,7 +172,7 @@ export function openRules({ folder, now, orders, acts, hasReplicas }: RulesOptio
       checkRest(read, expectNone, breakRule);
       events.checkEnd(read, expectNone, now());
       checkCharges(money);
-      checkCalls(money, now());
+      calls.checkEnd(read, expectNone, now());
       checkWorks(read, works, breakRule);
       if (!isCalm) return;
       checkCalm(read, expectNone);
