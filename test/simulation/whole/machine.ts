@@ -3,7 +3,7 @@ import type { OpenRelayPool } from '@reelgate/gateway/clients/gateway-clients';
 import { currentRequestId } from '@reelgate/platform/request-context';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { Log } from '@reelgate/platform/log';
-import type { Client } from '@reelgate/platform/rpc/service';
+import type { Caller, Client } from '@reelgate/platform/rpc/service';
 import type { ServiceSchema } from '@reelgate/platform/sql/store-settings';
 import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
@@ -11,6 +11,7 @@ import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
+import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import type { OpenPool } from '@reelgate/tasks/app';
 import type { Connect } from '../../../deploy/program/connect-gateway.ts';
 import type { Identity } from '../../../deploy/program/keys/identities.ts';
@@ -22,7 +23,7 @@ import type { Faults } from './faults.ts';
 import { newProcess } from './scheduler.ts';
 import type { Program } from './program.ts';
 import type { Scheduler, SimulatedProcess } from './scheduler.ts';
-import { PUBLIC_URL, SIGNING_KEY } from './simulated-config.ts';
+import { CALLING_TEAM, PUBLIC_URL, SIGNING_KEY } from './simulated-config.ts';
 import type { SimulatedConfigs } from './simulated-config.ts';
 import type { SimulatedBackends } from './simulated-backends.ts';
 import type { CrashKind, SimulatedDisk } from './simulated-disk.ts';
@@ -53,6 +54,8 @@ export interface Services {
   readonly channels: Client<typeof OperatorService>;
   readonly accounts: Client<typeof AccountService>;
   readonly queue: Client<typeof QueueService>;
+  /** As a team calls it that may use one account. */
+  readonly tasks: Client<typeof TaskService>;
 }
 
 interface StartedProgram {
@@ -303,7 +306,7 @@ async function startProgram(
     },
   });
   const connect = (service: Pick<RunningService, 'bindings'>, caller: Identity): Connect =>
-    connectDirect(program, service, caller, clock);
+    connectDirect(program, service, identities.toCaller(caller), clock);
   const billing = await program.billing.startBilling(onDisk(configs.billing), foundation);
   const media = await program.media.startMedia(onDisk(configs.media), foundation, {
     // no call comes over HTTP
@@ -336,7 +339,10 @@ async function startProgram(
     { public: http.port, admin: undefined, isAllowedHost: () => true },
   );
   return {
-    services: { channels: operator.tasks, accounts: operator.accounts, queue: operator.queue },
+    services: {
+      ...{ channels: operator.tasks, accounts: operator.accounts, queue: operator.queue },
+      tasks: connectDirect(program, tasks, CALLING_TEAM, clock)(TaskService),
+    },
     reload: async (reloads) => {
       const { value } = options.readConfigs(reloads);
       for (const service of [billing, media, tasks, gateway]) await service.reload(value);
@@ -350,15 +356,15 @@ function refuseConfiguration(): never {
 
 /** Connects a part of this process with the services of another part. Each release has its own descriptors. */
 function connectDirect(
-  { directClient, identities }: Program,
+  { directClient }: Program,
   { bindings }: Pick<RunningService, 'bindings'>,
-  caller: Identity,
+  caller: Caller,
   clock: Foundation['clock'],
 ): Connect {
   return <S extends DescService>({ typeName }: S) => {
     const binding = bindings.find(({ service }) => service.typeName === typeName);
     if (binding === undefined) throw new Error(`no binding serves ${typeName}`);
-    return directClient.directClient(binding.service as S, binding, identities.toCaller(caller), clock);
+    return directClient.directClient(binding.service as S, binding, caller, clock);
   };
 }
 

@@ -2,6 +2,7 @@ import { GATEWAY_BUGS } from './gateway-bugs.ts';
 import { ORDER_BUGS } from './order-bugs.ts';
 import { HIDDEN_BUGS } from './hidden-bugs.ts';
 import { OVERLAP_BUGS } from './overlap-bugs.ts';
+import { RPC_BUGS } from './rpc-bugs.ts';
 import type { FoundBug, PlantedBug, SourceEdit } from './plant-bug.ts';
 
 const SQLITE = 'services/platform/src/sql/sqlite.ts';
@@ -444,6 +445,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
   ...GATEWAY_BUGS,
   ...ORDER_BUGS,
   ...OVERLAP_BUGS,
+  ...RPC_BUGS,
 };
 
 export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = { ...FOUND_BUGS, ...HIDDEN_BUGS };

@@ -7,6 +7,7 @@ import type { KeptSeed } from './kept-seeds.ts';
 import { ACTS } from './operators.ts';
 import { STEPS_MAX } from './read-options.ts';
 import type { SeedsOptions } from './read-options.ts';
+import { RPC_ORDERS } from './rpc-callers.ts';
 import { runSeed } from './run-seed.ts';
 import type { SeedOptions, SeedResult } from './run-seed.ts';
 import { STREAM } from './streams.ts';
@@ -16,6 +17,7 @@ import { pickHistory } from './pick-history.ts';
 import { shrinkRun } from './shrink-run.ts';
 import type { ShrunkRun } from './shrink-run.ts';
 import { showHistory } from './show-history.ts';
+import { WATCH } from './watches.ts';
 
 export interface PlayOptions extends SeedsOptions, Pick<SeedOptions, 'program'> {
   readonly commit: string;
@@ -58,7 +60,8 @@ export async function shrinkSeed(options: PlayOptions, seed: number): Promise<bo
   if (first.broken === undefined) return true;
   console.log(`breaks the rule: ${first.broken.rule}`);
   const shrunk = await shrinkRun({
-    ...{ first, without, orders: ORDERS, acts: [...ACTS, ...CALLS, ...BATCHES, STREAM, TEAM_ACT] },
+    ...{ first, without, orders: [...ORDERS, ...RPC_ORDERS] },
+    acts: [...ACTS, ...CALLS, ...BATCHES, STREAM, WATCH, TEAM_ACT],
     nameOrders: ({ events, broken }) => pickHistory(events.lines(), broken?.detail ?? '').orders,
     run: (tried, stepsMost) => runSeed({ seed, stepsMax: Math.min(stepsMax, stepsMost), program, without: tried }),
     onRun: ({ kind, left, isSame }) => {

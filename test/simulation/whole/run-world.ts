@@ -4,9 +4,11 @@ import { runCalls } from './calls.ts';
 import { runClients } from './clients.ts';
 import type { Machine } from './machine.ts';
 import { runOperators } from './operators.ts';
+import { runRpcCallers } from './rpc-callers.ts';
 import type { Rules } from './rules/rules.ts';
 import { LostAnswer } from './simulated-http.ts';
 import { startStream } from './streams.ts';
+import { startWatch } from './watches.ts';
 import type { UpstreamWorks } from './upstream-works.ts';
 import type { World } from './world.ts';
 
@@ -40,7 +42,11 @@ export async function runWorld(world: World, works: UpstreamWorks, onHeld: () =>
   };
   check();
   const stream = startStream(world);
-  await Promise.all([runClients(world), runCalls(world), runBatches(world), runOperators(world)]);
+  const watch = startWatch(world);
+  await Promise.all([
+    ...[runClients(world), runCalls(world), runBatches(world), runOperators(world)],
+    runRpcCallers(world, watch),
+  ]);
   const isHealthy = (): boolean => scheduler.now() >= scheduler.begin + FAULTS_MS || faults.isCalm;
   const waitForRest = async (): Promise<void> => {
     const until = Math.max(scheduler.now(), scheduler.begin + FAULTS_MS) + restMsMax;
@@ -52,7 +58,7 @@ export async function runWorld(world: World, works: UpstreamWorks, onHeld: () =>
     rules.break('the program starts again', 'it is down after the end of the faults');
     return;
   }
-  await stream.finish();
+  await Promise.all([stream.finish(), watch.finish()]);
   await auditTasks(world);
   // a task that waits for a person can end meanwhile
   await waitForRest();

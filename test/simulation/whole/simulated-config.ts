@@ -5,6 +5,8 @@ import type { BillingConfig } from '@reelgate/billing/config';
 import type { GatewayConfig } from '@reelgate/gateway/config';
 import type { MediaConfig } from '@reelgate/media/config';
 import type { TasksConfig } from '@reelgate/tasks/config';
+import { Scope } from '@reelgate/proto/access/v1/access';
+import type { Caller as ServiceCaller } from '@reelgate/platform/rpc/service';
 import type { Draws } from './draws.ts';
 import type { Program } from './program.ts';
 import { ALPHA, CHAT, KLING } from './upstream-hosts.ts';
@@ -44,6 +46,13 @@ export const REVOKED = { id: 'leaver', keys: ['sk-simulated-leaver'] } as const;
 
 /** Its clients order with tokens that a token with a limit has made, directly or through another one. */
 export const TEAM = { id: 'studio', keys: ['sk-simulated-studio'] } as const;
+
+/** A team that calls the tasks service directly, as `callers` of a configuration describe one. It has one account. */
+export const CALLING_TEAM: ServiceCaller = {
+  name: 'video-team',
+  accounts: [RICH.id],
+  scopes: new Set([Scope.TASKS_READ, Scope.TASKS_WRITE]),
+};
 
 /** A token and the account that it belongs to. */
 export interface Caller {

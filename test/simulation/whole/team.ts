@@ -17,9 +17,16 @@ export interface Team {
 }
 
 /** A token that a maker has made, with those that it made itself. */
-interface MadeToken {
+export interface MadeToken {
   readonly id: string;
   readonly key: string;
+}
+
+interface TokenPlan {
+  readonly accountId: string;
+  /** Undefined: it has no limit. */
+  readonly limitNanos?: bigint;
+  readonly makerTokenId?: string;
 }
 
 /** A token with a limit makes tokens, and one of these makes another one. All of them order within the first limit. */
@@ -28,13 +35,15 @@ export function startTeam(world: Omit<World, 'team'>): Team {
   const made: Caller[] = [];
   const limitNanos = draws.pick('team limit', LIMITS_NANOS);
   const run = async (): Promise<void> => {
-    const first = await makeToken(world, 'team maker', { limitNanos, makerTokenId: '' });
+    const first = await makeToken(world, 'team maker', { accountId: TEAM.id, limitNanos });
     if (first === undefined) return;
     const ids = [first.id];
     rules.limited({ name: 'the tree of the team', tokenIds: ids, limitNanos });
     let maker = first.id;
     for (let number = 1; number <= MADE_MAX; number += 1) {
-      const token = await makeToken(world, `team token ${number}`, { limitNanos, makerTokenId: maker });
+      const token = await makeToken(world, `team token ${number}`, {
+        ...{ accountId: TEAM.id, limitNanos, makerTokenId: maker },
+      });
       if (token === undefined) return;
       ids.push(token.id);
       made.push({ account: TEAM.id, token: token.key });
@@ -48,17 +57,18 @@ export function startTeam(world: Omit<World, 'team'>): Team {
 }
 
 /** Returns undefined if no call is answered. A token whose creation was not answered stays unused: its key is lost. */
-async function makeToken(
+export async function makeToken(
   { machine, scheduler, draws, events }: Omit<World, 'team'>,
   name: string,
-  { limitNanos, makerTokenId }: { readonly limitNanos: bigint; readonly makerTokenId: string },
+  { accountId, limitNanos, makerTokenId = '' }: TokenPlan,
 ): Promise<MadeToken | undefined> {
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
     try {
       const { token, key } = await machine.call(
         ({ accounts }) =>
           accounts.createToken({
-            ...{ accountId: TEAM.id, name, models: ['*'], limitNanos, makerTokenId },
+            ...{ accountId, name, models: ['*'], makerTokenId },
+            ...(limitNanos === undefined ? {} : { limitNanos }),
             tokens: TokenRight.WRITE,
           }),
         name,

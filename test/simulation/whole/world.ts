@@ -29,7 +29,7 @@ export interface World {
 }
 
 /** A client comes again after an answer with this status; after any other refusal it does not. */
-export function mayRepeat({ status }: HttpAnswer): boolean {
+export function mayRepeat({ status }: Pick<HttpAnswer, 'status'>): boolean {
   return status === 429 || status === 409 || status >= 500;
 }
 
@@ -48,7 +48,7 @@ export function readMembers({ text }: HttpAnswer): Readonly<Record<string, unkno
 }
 
 /** The work of a request has its id, and so the choices and the lines of that work have the name of the request. */
-function toRequestId(name: string): string {
+export function toRequestId(name: string): string {
   return name.replaceAll(/[^\w.:-]+/g, '.');
 }
 
