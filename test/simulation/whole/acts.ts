@@ -68,6 +68,21 @@ export const LEAST_SHARES = {
   'a configuration is read again': 0.5,
   'an endpoint is added': 0.4,
   'an endpoint is removed': 0.05,
+  'a person decides': 0.2,
+  'a pause ends at its time': 0.03,
+  'the sums are computed again': 0.1,
+  'a queued task is moved': 0.1,
+  'a secret is rotated': 0.05,
+  'a sample event is sent': 0.05,
+  'a wrong key is refused': 0.05,
+  'a record is within its time': 0.2,
+  'a result is gone after its time': 0.1,
+  'a file is gone after its time': 0.05,
+  'a batch is gone after its time': 0.05,
+  'a delivery is gone after its time': 0.05,
+  'a task is gone after its time': 0.05,
+  'a key is kept for its time': 0.05,
+  'a key is free after its time': 0.05,
 } as const satisfies Readonly<Record<string, number>>;
 
 export type Act = keyof typeof LEAST_SHARES;

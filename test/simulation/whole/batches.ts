@@ -18,7 +18,8 @@ const CANCELLED_AFTER_MS_MAX = 20_000;
 const TRIES_MAX = 40;
 const READS_MAX = 40;
 const READ_APART_MS = { least: 2000, most: 6000 };
-const ENDED: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled']);
+/** The states of a batch that has ended. */
+export const ENDED: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled']);
 const [CALLER_KEY] = RICH.keys;
 const BOUNDARY = 'simulated-form';
 

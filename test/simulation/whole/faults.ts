@@ -29,6 +29,8 @@ export const FAULTS = [
   'failing work',
   'slow media',
   'media away',
+  'full media disk',
+  'unreadable media',
   'client leaves',
   'lost commit',
   'server away',

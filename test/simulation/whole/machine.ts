@@ -76,11 +76,15 @@ export interface Machine {
   crash(kind: CrashKind, cause: string): void;
   /** Changes the time of one of the processes, and writes the sentence about it that `change` returns. */
   disturb(cause: string, change: (process: SimulatedProcess) => string): void;
+  /** Ends every process without warning, and starts all of them after this time. */
+  switchOff(ms: number): void;
   /** Changes the configuration: the running process reads it, and so do those that start later. */
   reload(): void;
   /** True if every process is up. */
   readonly isUp: () => boolean;
   readonly crashes: () => number;
+  /** The time for which it was switched off, in milliseconds. */
+  readonly offMs: () => number;
 }
 
 export interface MachineOptions {
@@ -123,7 +127,7 @@ interface Slot {
 export function openMachine(options: MachineOptions): Machine {
   const { scheduler, draws, faults, disk, events, backends, shared } = options;
   const pending = new Set<PendingCall>();
-  let [boots, crashes, reloads] = [0, 0, 0];
+  let [boots, crashes, reloads, offMs] = [0, 0, 0, 0];
   const countName = newNameCounter();
   const slots: readonly Slot[] = Array.from({ length: shared?.replicas ?? 1 }, (_none, at) => ({
     ...{ place: `place-${at + 1}`, running: undefined },
@@ -152,20 +156,28 @@ export function openMachine(options: MachineOptions): Machine {
         (error: unknown) => {
           note(`${process.name} cannot start: ${String(error)}`);
           scheduler.after(1, scheduler.world, () => {
-            if (process.isAlive) end(slot, 'kill', name);
+            if (process.isAlive) crashSlot(slot, 'kill', name);
           });
         },
       );
     });
     if (faults.happens('crash at start', name, CRASHES_AT_START))
       scheduler.after(draws.whole(`${name} crash`, 0, START_MS_MAX), scheduler.world, () => {
-        if (process.isAlive) end(slot, 'kill', name);
+        if (process.isAlive) crashSlot(slot, 'kill', name);
       });
   };
-  const end = (slot: Slot, kind: CrashKind, cause: string): void => {
+  const crashSlot = (slot: Slot, kind: CrashKind, cause: string): void => {
+    if (slot.running === undefined) return;
+    crashes += 1;
+    end(slot, kind, { cause, restartMs: draws.whole(`${cause} restart`, RESTART_MS.least, RESTART_MS.most) });
+  };
+  const end = (
+    slot: Slot,
+    kind: CrashKind,
+    { cause, restartMs }: { readonly cause: string; readonly restartMs: number },
+  ): void => {
     const { running } = slot;
     if (running === undefined) return;
-    crashes += 1;
     const { process, http } = running;
     process.isAlive = false;
     note(`${process.name} dies: ${kind} by ${cause}`);
@@ -178,7 +190,6 @@ export function openMachine(options: MachineOptions): Machine {
       pending.delete(call);
       call.fail();
     }
-    const restartMs = draws.whole(`${cause} restart`, RESTART_MS.least, RESTART_MS.most);
     scheduler.after(restartMs, scheduler.world, () => {
       start(slot);
     });
@@ -255,7 +266,11 @@ export function openMachine(options: MachineOptions): Machine {
     ...{ send, call, reload },
     crash: (kind, cause) => {
       const victim = findVictim(cause);
-      if (victim !== undefined) end(victim, kind, cause);
+      if (victim !== undefined) crashSlot(victim, kind, cause);
+    },
+    switchOff: (ms) => {
+      offMs += ms;
+      for (const slot of slots) end(slot, 'kill', { cause: 'the switch', restartMs: ms });
     },
     disturb: (cause, change) => {
       const victim = findVictim(cause)?.running?.process;
@@ -264,6 +279,7 @@ export function openMachine(options: MachineOptions): Machine {
     },
     isUp: () => slots.every(({ running }) => running?.started !== undefined),
     crashes: () => crashes,
+    offMs: () => offMs,
   };
 }
 
@@ -311,7 +327,7 @@ async function startProgram(
   const media = await program.media.startMedia(onDisk(configs.media), foundation, {
     // no call comes over HTTP
     identify: () => identities.toCaller('operator'),
-    openBackends: async () => backends.open(process, program.fetchFault.FetchFault),
+    openBackends: async () => backends.open(program, log),
   });
   const { openPool } = options;
   const tasks = await program.tasks.startTasks(onDisk(configs.tasks), foundation, {

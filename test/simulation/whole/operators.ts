@@ -14,7 +14,10 @@ const CREDITS = 0.5;
 const CREDIT_NANOS = 5_000_000_000n;
 const LIMITS = 0.5;
 const QUEUE_ACTS = 0.3;
-const WITHDRAWALS = 0.15;
+const WITHDRAWALS = 0.4;
+/** Tasks wait only now and then, so an operator who wants to withdraw them looks for them often. */
+const WITHDRAWALS_MAX = 30;
+const WITHDRAWAL_APART_MS = 1500;
 /** Less than an order costs. */
 const LIMIT_NANOS = 100_000_000n;
 const ENDPOINTS = 0.7;
@@ -127,10 +130,16 @@ async function weighAccount(world: World): Promise<void> {
 }
 
 async function cancelQueued(world: World): Promise<void> {
-  await repeatCall(world, 'withdrawal', async ({ queue }) =>
-    queue.cancelQueued({ accountId: RICH.id, reason: 'asked for by the client' }),
-  );
-  world.acts.note('queued tasks are withdrawn');
+  for (let look = 1; look <= WITHDRAWALS_MAX; look += 1) {
+    const { cancelled } = await repeatCall(world, 'withdrawal', async ({ queue }) =>
+      queue.cancelQueued({ accountId: RICH.id, reason: 'asked for by the client' }),
+    );
+    if (cancelled > 0) {
+      world.acts.note('queued tasks are withdrawn');
+      return;
+    }
+    await world.scheduler.pause(WITHDRAWAL_APART_MS);
+  }
 }
 
 /** The reference makes one credit of all repeats. */

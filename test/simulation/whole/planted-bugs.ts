@@ -1,6 +1,7 @@
 import { GATEWAY_BUGS } from './gateway-bugs.ts';
 import { ORDER_BUGS } from './order-bugs.ts';
 import { HIDDEN_BUGS } from './hidden-bugs.ts';
+import { LATE_BUGS } from './late-bugs.ts';
 import { OVERLAP_BUGS } from './overlap-bugs.ts';
 import { RPC_BUGS } from './rpc-bugs.ts';
 import type { FoundBug, PlantedBug, SourceEdit } from './plant-bug.ts';
@@ -446,6 +447,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
   ...ORDER_BUGS,
   ...OVERLAP_BUGS,
   ...RPC_BUGS,
+  ...LATE_BUGS,
 };
 
 export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = { ...FOUND_BUGS, ...HIDDEN_BUGS };

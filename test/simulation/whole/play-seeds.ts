@@ -3,11 +3,14 @@ import { describeShare, listRareActs } from './acts.ts';
 import { BATCHES } from './batches.ts';
 import { CALLS } from './calls.ts';
 import { ORDERS } from './clients.ts';
+import { DECISIONS } from './decisions.ts';
+import { ERRAND_ACTS } from './errands.ts';
 import type { KeptSeed } from './kept-seeds.ts';
 import { ACTS } from './operators.ts';
 import { STEPS_MAX } from './read-options.ts';
 import type { SeedsOptions } from './read-options.ts';
 import { RPC_ORDERS } from './rpc-callers.ts';
+import { RETENTION } from './retention.ts';
 import { runSeed } from './run-seed.ts';
 import type { SeedOptions, SeedResult } from './run-seed.ts';
 import { STREAM } from './streams.ts';
@@ -61,7 +64,7 @@ export async function shrinkSeed(options: PlayOptions, seed: number): Promise<bo
   console.log(`breaks the rule: ${first.broken.rule}`);
   const shrunk = await shrinkRun({
     ...{ first, without, orders: [...ORDERS, ...RPC_ORDERS] },
-    acts: [...ACTS, ...CALLS, ...BATCHES, STREAM, WATCH, TEAM_ACT],
+    acts: [...ACTS, ...ERRAND_ACTS, ...CALLS, ...BATCHES, STREAM, WATCH, TEAM_ACT, DECISIONS, RETENTION],
     nameOrders: ({ events, broken }) => pickHistory(events.lines(), broken?.detail ?? '').orders,
     run: (tried, stepsMost) => runSeed({ seed, stepsMax: Math.min(stepsMax, stepsMost), program, without: tried }),
     onRun: ({ kind, left, isSame }) => {

@@ -15,6 +15,7 @@ import type * as SqlModule from '@reelgate/platform/sql/sql';
 import type * as TraceModule from '@reelgate/platform/trace/trace';
 import type * as DirectClientModule from '@reelgate/platform/rpc/direct-client';
 import type * as FetchFaultModule from '@reelgate/media/domain/fetch-fault';
+import type * as StorageFaultsModule from '@reelgate/media/blobs/storage-faults';
 import type * as ConnectGatewayModule from '../../../deploy/program/connect-gateway.ts';
 import type * as IdentitiesModule from '../../../deploy/program/keys/identities.ts';
 import type * as InProcessMediaModule from '../../../deploy/program/start-all.ts';
@@ -42,6 +43,7 @@ async function importModules() {
     trace: await load<typeof TraceModule>('services/platform/src/trace/trace.ts'),
     directClient: await load<typeof DirectClientModule>('services/platform/src/rpc/direct-client.ts'),
     fetchFault: await load<typeof FetchFaultModule>('services/media/src/domain/fetch-fault.ts'),
+    storageFaults: await load<typeof StorageFaultsModule>('services/media/src/blobs/storage-faults.ts'),
     connectGateway: await load<typeof ConnectGatewayModule>('deploy/program/connect-gateway.ts'),
     identities: await load<typeof IdentitiesModule>('deploy/program/keys/identities.ts'),
     inProcessMedia: await load<typeof InProcessMediaModule>('deploy/program/start-all.ts'),

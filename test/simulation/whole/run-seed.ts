@@ -207,7 +207,7 @@ export async function runSeed({
     happened: listHappened(faults),
     works: works.all().length,
     ...{ steps: scheduler.steps(), checkedAt },
-    virtualMs: scheduler.now() - scheduler.begin,
+    virtualMs: scheduler.now() - scheduler.begin - machine.offMs(),
   };
 }
 

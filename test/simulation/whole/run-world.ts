@@ -2,9 +2,12 @@ import { auditTasks } from './audit-tasks.ts';
 import { runBatches } from './batches.ts';
 import { runCalls } from './calls.ts';
 import { runClients } from './clients.ts';
+import { decideTasks } from './decisions.ts';
 import type { Machine } from './machine.ts';
+import { runErrands } from './errands.ts';
 import { runOperators } from './operators.ts';
 import { runRpcCallers } from './rpc-callers.ts';
+import { passTime } from './retention.ts';
 import type { Rules } from './rules/rules.ts';
 import { LostAnswer } from './simulated-http.ts';
 import { startStream } from './streams.ts';
@@ -31,7 +34,9 @@ export async function runWorld(world: World, works: UpstreamWorks, onHeld: () =>
     faults.end();
   });
   const restMsMax = faults.listOn().includes('clock jump') ? REST_AFTER_JUMPS_MS_MAX : REST_MS_MAX;
+  let isAtEnd = false;
   const check = (): void => {
+    if (isAtEnd) return;
     if (machine.isUp()) {
       rules.checkMoment();
       if (rules.broken() === undefined) onHeld();
@@ -44,7 +49,7 @@ export async function runWorld(world: World, works: UpstreamWorks, onHeld: () =>
   const stream = startStream(world);
   const watch = startWatch(world);
   await Promise.all([
-    ...[runClients(world), runCalls(world), runBatches(world), runOperators(world)],
+    ...[runClients(world), runCalls(world), runBatches(world), runOperators(world), runErrands(world)],
     runRpcCallers(world, watch),
   ]);
   const isHealthy = (): boolean => scheduler.now() >= scheduler.begin + FAULTS_MS || faults.isCalm;
@@ -64,6 +69,12 @@ export async function runWorld(world: World, works: UpstreamWorks, onHeld: () =>
   await waitForRest();
   rules.checkMoment();
   rules.checkEnd(works, faults.isCalm);
+  await checkLedger(machine, rules);
+  // no other check is due while nothing runs for days
+  isAtEnd = true;
+  if (rules.broken() !== undefined) return;
+  await passTime(world, await decideTasks(world));
+  rules.checkMoment();
   await checkLedger(machine, rules);
 }
 

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import type { Log } from '@reelgate/platform/log';
 import type { MediaBackends } from '@reelgate/media/app';
 import type { FetchFault } from '@reelgate/media/domain/fetch-fault';
 import type { ImageFacts, MediaFacts, VideoFacts } from '@reelgate/media/domain/media-facts';
 import { newNameCounter } from './draws.ts';
 import type { Draws } from './draws.ts';
 import type { Faults } from './faults.ts';
+import { openMediaDisk } from './media-disk.ts';
+import type { Program } from './program.ts';
 import type { Receivers } from './receivers.ts';
 import type { Scheduler, SimulatedProcess } from './scheduler.ts';
 import type { CrashKind } from './simulated-disk.ts';
@@ -55,8 +58,8 @@ export interface BackendsOptions {
 
 /** The bytes of the media service, its network and its parsers. The kept files outlive the processes. */
 export interface SimulatedBackends {
-  /** Opens them for one process, whose release has its own class of faults. All processes share the kept files. */
-  open(process: SimulatedProcess, Fault: typeof FetchFault): MediaBackends;
+  /** Opens them for one process, whose release has its own classes of faults. All processes share the kept files. */
+  open(program: Pick<Program, 'fetchFault' | 'storageFaults'>, log: Log): MediaBackends;
   /** The process has died. Files that were being received are gone, and a power cut takes what was not synced. */
   crash(process: SimulatedProcess, kind: CrashKind): void;
 }
@@ -75,6 +78,7 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
   const choices = new Map<string, string>();
   const countName = newNameCounter();
   let files = 0;
+  const disk = openMediaDisk({ draws, faults, nameKey: (key) => choices.get(key) ?? '' });
   const nameChoice = (of: string): string => countName(`media ${of}`);
   const wait = (ms: number): Promise<void> =>
     new Promise((resolve) => {
@@ -90,6 +94,7 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
   const receive = async (bytes: Buffer, name: string) => {
     const path = newPath(name);
     await wait(draws.whole(nameChoice(`write ${name}`), 1, WRITE_MS_MAX));
+    disk.assertRoom(name);
     received.set(path, bytes);
     return {
       path,
@@ -100,13 +105,12 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
       },
     };
   };
-  const download = async (url: string, facts: MediaFacts, Fault: typeof FetchFault, code: 'network' | 'status') => {
+  const fetch = async (url: string, Fault: typeof FetchFault, code: 'network' | 'status') => {
     const name = nameChoice(`fetch ${url}`);
     const most = faults.happens('slow media', name, FAULTY_FETCHES) ? SLOW_MS_MAX : FETCH_MS.most;
     await wait(draws.whole(`${name} ms`, FETCH_MS.least, most));
     if (faults.happens('media away', name, FAULTY_FETCHES))
       throw new Fault(code, 'could not be fetched: its address cannot be reached');
-    return receive(Buffer.from(JSON.stringify(facts)), url);
   };
   const probe = async (path: string) => {
     await wait(draws.whole(nameChoice(`probe ${choices.get(path) ?? ''}`), 1, PROBE_MS_MAX));
@@ -126,7 +130,7 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
     const file = kept.get(key);
     return range === undefined ? file?.bytes : file?.bytes.subarray(range.start, range.end + 1);
   };
-  const blobs: MediaBackends['blobs'] = {
+  const blobs = disk.over({
     keep: async (key, { path }) => {
       const name = nameChoice(`keep ${choices.get(path) ?? ''}`);
       const bytes = received.get(path);
@@ -170,7 +174,7 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
       kept.delete(key);
     },
     check: async () => undefined,
-  };
+  });
   const incoming: MediaBackends['incoming'] = {
     begin: async () => {
       const parts: Uint8Array[] = [];
@@ -195,22 +199,30 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
     },
   };
   return {
-    open: (_process, Fault) => ({
-      blobs,
-      incoming,
-      fetcher: {
-        fetchReference: async ({ url }) => {
-          const facts = new URL(url).host === VIDEOS_HOST ? describeVideo(url) : PICTURE;
-          return { ...(await download(url, facts, Fault, 'network')), isFromException: false };
+    open: ({ fetchFault, storageFaults }, log) => {
+      // the guard of the product stands around the disk
+      const guard = storageFaults.storageFaults(log);
+      const download = async (url: string, facts: MediaFacts, code: 'network' | 'status') => {
+        await fetch(url, fetchFault.FetchFault, code);
+        return guard.guard(() => receive(Buffer.from(JSON.stringify(facts)), url));
+      };
+      return {
+        blobs: storageFaults.guardBlobs(blobs, guard),
+        incoming: storageFaults.guardIncoming(incoming, guard),
+        fetcher: {
+          fetchReference: async ({ url }) => {
+            const facts = new URL(url).host === VIDEOS_HOST ? describeVideo(url) : PICTURE;
+            return { ...(await download(url, facts, 'network')), isFromException: false };
+          },
+          withResult: async ({ url }, use) => use(await download(url, describeVideo(url), 'status')),
         },
-        withResult: async ({ url }, use) => use(await download(url, describeVideo(url), Fault, 'status')),
-      },
-      sendWebhook: (order) => receivers.send(order),
-      parsers: { references: parsers, results: parsers },
-      redraw: copy,
-      // no thumbnail is drawn
-      thumbnails: { canDraw: async () => false, draw: async () => ({ fault: 'not_decoded' }) },
-    }),
+        sendWebhook: (order) => receivers.send(order),
+        parsers: { references: parsers, results: parsers },
+        redraw: copy,
+        // no thumbnail is drawn
+        thumbnails: { canDraw: async () => false, draw: async () => ({ fault: 'not_decoded' }) },
+      };
+    },
     crash: (process, kind) => {
       for (const path of received.keys()) if (path.startsWith(`${process.name}/`)) received.delete(path);
       if (kind === 'power cut') for (const [key, { isSynced }] of kept) if (!isSynced) kept.delete(key);

@@ -36,7 +36,7 @@ export const PRICE_PERCENTS = [100n, 130n, 80n] as const;
 export const NANOS_PER_TOKEN = { input: 500n, output: 1500n } as const;
 export const ALPHA_CHANNEL = 'alpha-channel';
 export const KLING_CHANNEL = 'kling-channel';
-const CHAT_CHANNEL = 'chat-channel';
+export const CHAT_CHANNEL = 'chat-channel';
 
 /** The accounts of the clients, each with the keys of its tokens. */
 export const RICH = { id: 'acme', keys: ['sk-simulated-acme-1', 'sk-simulated-acme-2'] } as const;

@@ -47,6 +47,13 @@ export function readMembers({ text }: HttpAnswer): Readonly<Record<string, unkno
   }
 }
 
+/** The ids of the entries of a list. None if the list is not answered. */
+export function readListedIds(answer: HttpAnswer | undefined): readonly string[] {
+  if (answer?.status !== 200) return [];
+  const entries = (readMembers(answer)['data'] ?? []) as readonly { readonly id: string }[];
+  return entries.map(({ id }) => id);
+}
+
 /** The work of a request has its id, and so the choices and the lines of that work have the name of the request. */
 export function toRequestId(name: string): string {
   return name.replaceAll(/[^\w.:-]+/g, '.');

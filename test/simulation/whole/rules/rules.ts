@@ -101,6 +101,12 @@ export function openRules({ folder, now, orders, acts, relayed, areAllAlive, has
   const failures: Row[] = [];
   const trees: TokenTree[] = [];
   let heardFrom: string | undefined;
+  /** What is removed after its time still counts. */
+  let countedAtEnd: ReturnType<Rules['count']> | undefined;
+  const count = (): ReturnType<Rules['count']> => ({
+    tasks: read('tasks', "SELECT id FROM tasks WHERE admission <> 'refused'").length,
+    waiting: read('tasks', 'SELECT task_id FROM attention WHERE resolved_at IS NULL').length,
+  });
   const readLastPlace = (): string => String(read('tasks', LAST_PLACE)[0]?.['seq'] ?? 0);
   return {
     ...tasks,
@@ -168,6 +174,7 @@ export function openRules({ folder, now, orders, acts, relayed, areAllAlive, has
     },
     isAtRest: (isCalm) => isAtRest(read, { now: now(), isCalm }),
     checkEnd: (works, isCalm) => {
+      countedAtEnd = count();
       const money = { read, expectNone, breakRule, orders, works, acts, findOrder: tasks.findOrder };
       checkRest(read, expectNone, breakRule);
       events.checkEnd(read, expectNone, now());
@@ -178,10 +185,7 @@ export function openRules({ folder, now, orders, acts, relayed, areAllAlive, has
       checkCalm(read, expectNone);
       expectNone('without faults no request fails', failures);
     },
-    count: () => ({
-      tasks: read('tasks', "SELECT id FROM tasks WHERE admission <> 'refused'").length,
-      waiting: read('tasks', 'SELECT task_id FROM attention WHERE resolved_at IS NULL').length,
-    }),
+    count: () => countedAtEnd ?? count(),
     close: stores.close,
   };
 }
