@@ -8,18 +8,23 @@ const FIRST_SEED = 1000;
 /** The shares say something with this many seeds. */
 const SEEDS = 40;
 const ACCEPTED_PERCENT_LEAST = 60;
+/** Of the messages of the log, at least this many appear in forty seeds. */
+const MESSAGES_LEAST = 80;
 /** Only ends a run that hangs. */
 const TIMEOUT_MS = 900_000;
 
 test(
-  'each act and fault succeeds in its share of forty seeds, and most orders of the middle seed are accepted',
+  'each act and fault succeeds in its share of forty seeds, most orders are accepted, and each message has appeared',
   async () => {
-    const { code, out } = await simulateSeeds('--seed', String(FIRST_SEED), '--seeds', String(SEEDS));
+    const { code, out } = await simulateSeeds('--seed', String(FIRST_SEED), '--seeds', String(SEEDS), '--messages');
 
     expect(code).toBe(0);
     expect(out).toContain('every act and fault has happened often enough');
     const [, percent] = /in the middle seed, (\d+) % of the orders are accepted/.exec(out) ?? [];
     expect(Number(percent)).toBeGreaterThanOrEqual(ACCEPTED_PERCENT_LEAST);
+    const [, told = ''] = out.split(/^(?=\d+ of \d+ log messages have appeared$)/m);
+    expect(told).toMatch(/\neach other log message has its reason\n$/);
+    expect(Number.parseInt(told, 10)).toBeGreaterThanOrEqual(MESSAGES_LEAST);
   },
   TIMEOUT_MS,
 );

@@ -104,6 +104,8 @@ export interface MachineOptions {
   readonly onReload: (reloads: number) => void;
   /** Called for each line of the log of the product. */
   readonly onLine: (message: string, fields: object) => void;
+  /** Called for each message of the log, also for those that are too fine to be written. */
+  readonly onMessage: (message: string) => void;
 }
 
 interface PendingCall {
@@ -385,7 +387,10 @@ function connectDirect(
 }
 
 /** Writes the lines of the product into the log of events. The path of the disk differs from run to run. */
-function openProcessLog({ scheduler, disk, events, onLine }: MachineOptions, { name }: SimulatedProcess): Log {
+function openProcessLog(
+  { scheduler, disk, events, onLine, onMessage }: MachineOptions,
+  { name }: SimulatedProcess,
+): Log {
   const at =
     (level: string, more: object) =>
     (fields: object, message: string): void => {
@@ -393,10 +398,13 @@ function openProcessLog({ scheduler, disk, events, onLine }: MachineOptions, { n
       const own = request === undefined ? fields : { ...fields, requestId: request };
       const said = showFields({ ...more, ...own }).replaceAll(disk.folder(), 'DATA');
       events.write(scheduler.now(), name, `${level} ${message} ${said}`);
+      onMessage(message);
       onLine(message, own);
     };
   const open = (more: object): Log => ({
-    debug: () => undefined,
+    debug: (_fields, message) => {
+      onMessage(message);
+    },
     info: at('info', more),
     warn: at('warn', more),
     error: at('error', more),

@@ -4,6 +4,7 @@ import { BATCHES } from './batches.ts';
 import { CALLS } from './calls.ts';
 import { ORDERS } from './clients.ts';
 import { DECISIONS } from './decisions.ts';
+import { describeMessages, judgeMessages } from './judge-messages.ts';
 import { ERRAND_ACTS } from './errands.ts';
 import type { KeptSeed } from './kept-seeds.ts';
 import { ACTS } from './operators.ts';
@@ -38,10 +39,14 @@ export async function playSeeds(options: PlayOptions, plays: readonly SeedToPlay
   const { asJson, log, stepsMax, program } = options;
   const begun = options.readRealTime();
   const reports: SeedReport[] = [];
+  const messages = new Set<string>();
+  // the simulation replaces the loader's parts of Node
+  const calls = options.hasMessages ? (await import('./log-messages.ts')).listLogMessages() : undefined;
   for (const { seed, without } of plays) {
     const result = await runSeed({ seed, stepsMax, program, without: new Set(without) });
     const report = toReport(result);
     reports.push(report);
+    for (const message of result.messages) messages.add(message);
     if (asJson) console.log(JSON.stringify(report));
     else showResult(result, plays.length === 1);
     if (log !== undefined) writeFileSync(log, result.events.text());
@@ -52,6 +57,7 @@ export async function playSeeds(options: PlayOptions, plays: readonly SeedToPlay
     if (options.isStopping()) break;
   }
   if (!asJson) showTotals(reports, Number(options.readRealTime() - begun) / 1e9);
+  if (calls !== undefined) console.log(describeMessages(judgeMessages(calls, messages), reports.length).join('\n'));
   return true;
 }
 
@@ -103,6 +109,7 @@ function toReport({
   broken,
   crashNames: _names,
   checkedAt: _checkedAt,
+  messages: _messages,
   ...counts
 }: SeedResult): SeedReport {
   return { ...counts, rule: broken?.rule, detail: broken?.detail };

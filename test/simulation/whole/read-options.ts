@@ -11,7 +11,7 @@ const NAMES_MAX = 200;
 const PART =
   /^(crash \d{1,3}|place-\d{1,2} start in second \d{1,5}|([\w.:-]{1,60} )?aim at [a-z]{1,10} [\w ]{1,20}|(order|call|batch)-\d{1,4}|stream|watch|team|decisions|retention|operator [a-z ]{1,20}\d{0,2})$/;
 
-const USAGE = `npm run simulate -- --seed N [--seeds COUNT] [--steps M] [--without NAMES] [--log FILE] [--bug NAME]
+const USAGE = `npm run simulate -- --seed N [--seeds COUNT] [--steps M] [--without NAMES] [--log FILE] [--bug NAME] [--messages]
 npm run simulate -- --seed N --shrink
 npm run simulate -- --seed N [--seeds COUNT] --without NAMES --survival
 npm run simulate -- --kept [--seeds COUNT]
@@ -32,6 +32,8 @@ export interface SeedsOptions {
   readonly bug: { readonly name: string; readonly planted: PlantedBug } | undefined;
   /** One line of JSON for each seed, for the program that started this one. */
   readonly asJson: boolean;
+  /** Reports which messages of the product's log have appeared. */
+  readonly hasMessages: boolean;
 }
 
 export interface NightOptions extends SeedsOptions {
@@ -60,6 +62,7 @@ export function readOptions(words: readonly string[]): SimulateOptions {
     log: values.log,
     bug: readBug(values.bug),
     asJson: values.json === true,
+    hasMessages: values.messages === true,
     hours: readHours(values.hours),
     until: readTime(values.until),
     cores: readNumber('cores', values.cores) ?? 1,
@@ -87,6 +90,7 @@ function parseWords(words: readonly string[]) {
         log: { type: 'string' },
         bug: { type: 'string' },
         json: { type: 'boolean' },
+        messages: { type: 'boolean' },
         shrink: { type: 'boolean' },
         survival: { type: 'boolean' },
         kept: { type: 'boolean' },

@@ -69,6 +69,8 @@ export interface SeedResult extends SeedActs {
   readonly checkedAt: number;
   readonly virtualMs: number;
   readonly events: EventLog;
+  /** The messages of the log of the product. */
+  readonly messages: ReadonlySet<string>;
 }
 
 /** Runs one seed to its end, to its first broken rule, or for a number of steps. One after another in a process. */
@@ -109,6 +111,7 @@ export async function runSeed({
     { root: disk.root, log: note('server'), variation, program, subjects },
   );
   const acts = openActs();
+  const messages = new Set<string>();
   const orders = openOrders(scheduler.now);
   const relayed = openRelayedCalls(draws, (name) => {
     rules.called(name);
@@ -158,6 +161,9 @@ export async function runSeed({
       subjects.learn(message, fields);
       crashes.afterLine(message);
     },
+    onMessage: (message) => {
+      messages.add(message);
+    },
   });
   const outside = { scheduler, draws, faults, machine, events, rules, orders, acts, variation };
   const world: World = { ...outside, team: startTeam(outside) };
@@ -197,7 +203,7 @@ export async function runSeed({
     ...{ seed, events, faults: faults.listOn(), broken: rules.broken(), crashes: machine.crashes() },
     crashNames: crashes.listNames(),
     ...counts,
-    acts: acts.counts(),
+    ...{ acts: acts.counts(), messages },
     accepted: new Set(
       rules
         .list()

@@ -15,7 +15,7 @@ const RUNS_MAX = 80;
 const resultOf = (rule: string | undefined): SeedResult => ({
   ...{ seed: 1, faults: FAULTS, broken: rule === undefined ? undefined : { rule, detail: 'order-7: two works' } },
   ...{ tasks: 0, waiting: 0, works: 0, crashes: 0, crashNames: CRASHES, steps: 1000, checkedAt: 0, virtualMs: 0 },
-  ...{ accepted: 0, acts: {}, happened: [] },
+  ...{ accepted: 0, acts: {}, messages: new Set<string>(), happened: [] },
   events: openEventLog(0),
 });
 
