@@ -1,3 +1,4 @@
+import { BODY_BUGS } from './body-bugs.ts';
 import { GATEWAY_BUGS } from './gateway-bugs.ts';
 import { ORDER_BUGS } from './order-bugs.ts';
 import { HIDDEN_BUGS } from './hidden-bugs.ts';
@@ -448,6 +449,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
   ...OVERLAP_BUGS,
   ...RPC_BUGS,
   ...LATE_BUGS,
+  ...BODY_BUGS,
 };
 
 export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = { ...FOUND_BUGS, ...HIDDEN_BUGS };

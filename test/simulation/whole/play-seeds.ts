@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describeShare, listRareActs } from './acts.ts';
 import { BATCHES } from './batches.ts';
+import { BODY_ORDERS } from './bodies.ts';
 import { CALLS } from './calls.ts';
 import { ORDERS } from './clients.ts';
 import { DECISIONS } from './decisions.ts';
@@ -69,7 +70,7 @@ export async function shrinkSeed(options: PlayOptions, seed: number): Promise<bo
   if (first.broken === undefined) return true;
   console.log(`breaks the rule: ${first.broken.rule}`);
   const shrunk = await shrinkRun({
-    ...{ first, without, orders: [...ORDERS, ...RPC_ORDERS] },
+    ...{ first, without, orders: [...ORDERS, ...RPC_ORDERS, ...BODY_ORDERS] },
     acts: [...ACTS, ...ERRAND_ACTS, ...CALLS, ...BATCHES, STREAM, WATCH, TEAM_ACT, DECISIONS, RETENTION],
     nameOrders: ({ events, broken }) => pickHistory(events.lines(), broken?.detail ?? '').orders,
     run: (tried, stepsMost) => runSeed({ seed, stepsMax: Math.min(stepsMax, stepsMost), program, without: tried }),

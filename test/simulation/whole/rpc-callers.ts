@@ -28,8 +28,9 @@ const BOUNDED = 0.3;
 const BOUNDS: readonly bigint[] = [20n, 130n, 200n];
 const TOO_DEAR_PERCENT = 40n;
 const ABOVE_BOUND = /price_above_max/;
-const CANCELLED = 0.3;
-const CANCEL_MS_MAX = 4000;
+const CANCELLED = 0.5;
+/** About when the first poll of a task is due. */
+const CANCEL_MS = { least: 1500, most: 3500 };
 const LEFT_EARLY = 0.15;
 const LEAVE_MS_MAX = 1500;
 const RETRY_MS = { least: 500, most: 6000 };
@@ -196,7 +197,7 @@ async function readUntilEnd(world: World, name: string, taskId: string): Promise
 
 async function cancel(world: World, name: string, taskId: string): Promise<void> {
   const { scheduler, draws, rules, acts } = world;
-  await scheduler.pause(draws.whole(`${name} cancel after`, 0, CANCEL_MS_MAX));
+  await scheduler.pause(draws.whole(`${name} cancel after`, CANCEL_MS.least, CANCEL_MS.most));
   const sentAt = scheduler.now();
   const request = { accountId: RICH.id, taskId };
   const answer = await callTasks(world, `${name} cancel`, { method: TaskService.method.cancelTask, request });

@@ -118,5 +118,11 @@ const STATES: Readonly<Record<TaskState, string>> = {
 /** Reads a task of the contract with the words of the other clients. */
 export function readWireTask({ id, state, unrecognisedStatus, failure, label }: Task): SeenTask {
   const error = failure === undefined ? '' : `${failure.code} ${failure.message}`;
-  return { id, status: unrecognisedStatus === '' ? STATES[state] : unrecognisedStatus, error, label, charged: undefined };
+  return {
+    id,
+    status: unrecognisedStatus === '' ? STATES[state] : unrecognisedStatus,
+    error,
+    label,
+    charged: undefined,
+  };
 }

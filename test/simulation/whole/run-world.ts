@@ -1,5 +1,6 @@
 import { auditTasks } from './audit-tasks.ts';
 import { runBatches } from './batches.ts';
+import { runBodies } from './bodies.ts';
 import { runCalls } from './calls.ts';
 import { runClients } from './clients.ts';
 import { decideTasks } from './decisions.ts';
@@ -50,7 +51,7 @@ export async function runWorld(world: World, works: UpstreamWorks, onHeld: () =>
   const watch = startWatch(world);
   await Promise.all([
     ...[runClients(world), runCalls(world), runBatches(world), runOperators(world), runErrands(world)],
-    runRpcCallers(world, watch),
+    ...[runRpcCallers(world, watch), runBodies(world)],
   ]);
   const isHealthy = (): boolean => scheduler.now() >= scheduler.begin + FAULTS_MS || faults.isCalm;
   const waitForRest = async (): Promise<void> => {

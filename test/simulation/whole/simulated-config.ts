@@ -12,6 +12,8 @@ import type { Program } from './program.ts';
 import { ALPHA, CHAT, KLING } from './upstream-hosts.ts';
 import { RESULTS_HOST, WORK_ID } from './upstream-works.ts';
 
+/** The largest body that the gateway takes. */
+export const BODY_BYTES_MAX = 256 * 1024;
 export const PUBLIC_URL = 'https://gateway.example';
 export const SIGNING_KEY = 'signing-key-of-the-simulation';
 export const CHAT_MODEL = 'simulated-chat';
@@ -153,7 +155,7 @@ function describeProgram(variation: Variation, reloads: number): object {
     gateway: {
       listen: '127.0.0.1:8080',
       batches: true,
-      limits: { creates_per_minute: 6000, reads_per_minute: 60_000 },
+      limits: { creates_per_minute: 6000, reads_per_minute: 60_000, body: `${BODY_BYTES_MAX}B` },
     },
     tasks: {
       listen: '127.0.0.1:9101',

@@ -36,6 +36,17 @@ export interface SendOptions {
   readonly leaveAfterMs?: number | undefined;
   /** Called for each part of the body that arrives. */
   readonly onPart?: (text: string) => void;
+  /** How the client sends its body. Undefined: at once. */
+  readonly pace?: BodyPace | undefined;
+}
+
+/** A body that is sent in pieces. Its length is declared only if a header of the request does. */
+export interface BodyPace {
+  readonly pieces: readonly string[];
+  /** Before each piece. */
+  readonly apartMs: number;
+  /** True if the client sends nothing after the last piece, not even the end of the body. */
+  readonly stops: boolean;
 }
 
 /** The public port of one process: real HTTP over simulated connections. */
@@ -59,7 +70,7 @@ export function openSimulatedPort({ scheduler, draws, process }: PortOptions): S
     handle?.(request, response);
   });
   const open = new Set<Duplex>();
-  const send: SimulatedPort['send'] = (name, order, { leaveAfterMs, onPart } = {}) =>
+  const send: SimulatedPort['send'] = (name, order, { leaveAfterMs, onPart, pace } = {}) =>
     new Promise((resolve, reject) => {
       const { near, far } = connect(scheduler, process, draws, name);
       open.add(near);
@@ -74,7 +85,8 @@ export function openSimulatedPort({ scheduler, draws, process }: PortOptions): S
         readAnswer(answer, onPart, (read) => resolve({ ...read, process: process.name }), lose);
       });
       sent.once('error', lose);
-      sent.end(typeof order.body === 'object' ? JSON.stringify(order.body) : order.body);
+      if (pace === undefined) sent.end(typeof order.body === 'object' ? JSON.stringify(order.body) : order.body);
+      else sendPieces(sent, pace, scheduler);
       if (leaveAfterMs !== undefined) scheduler.after(leaveAfterMs, scheduler.world, lose);
     });
   return {
@@ -110,6 +122,29 @@ function newRequest(
     },
     take,
   );
+}
+
+/** Sends one piece after the other, up to the answer. A connection with the rest of a body is of no more use then. */
+function sendPieces(sent: ClientRequest, { pieces, apartMs, stops }: BodyPace, scheduler: Scheduler): void {
+  let next = 0;
+  let isAnswered = false;
+  sent.once('response', (answer) => {
+    isAnswered = true;
+    answer.once('end', () => {
+      if (!sent.writableEnded) sent.destroy();
+    });
+  });
+  const sendNext = (): void => {
+    if (isAnswered || sent.destroyed) return;
+    const piece = pieces[next];
+    next += 1;
+    if (piece !== undefined) {
+      sent.write(piece);
+      scheduler.after(apartMs, scheduler.world, sendNext);
+    } else if (!stops) sent.end();
+  };
+  sent.flushHeaders();
+  scheduler.after(apartMs, scheduler.world, sendNext);
 }
 
 function readAnswer(

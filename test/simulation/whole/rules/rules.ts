@@ -31,6 +31,8 @@ export interface Rules extends SeenTasks, Pick<SeenEvents, 'delivered' | 'heard'
   answered(order: HttpOrder, answer: HttpAnswer, sentAt: number): void;
   /** A client is about to send an order with a bound below its price. */
   tooDear(order: string): void;
+  /** A client is about to send an order whose body never comes whole, or is beyond its bound. */
+  neverWhole(order: string): void;
   /** The limit of a token bounds what it and all that it made order from now on. */
   limited(tree: TokenTree): void;
   /** An upstream has taken a relayed call in. */
@@ -80,6 +82,9 @@ const EVENTS_BETWEEN = `SELECT id, type, subject_id FROM events
 /** A known token is asked about again after ten seconds. A request that was sent before that may still be answered. */
 const REVOKED_MS_MAX = 20_000;
 
+/** Of a body that stops, or is beyond its bound. */
+export const NEVER_WHOLE = 'an order without a whole body makes no task';
+
 /** Judges a run by the rules of the product's contract: by what clients ordered and saw, by upstreams, and by the stores. */
 export function openRules({ folder, now, orders, acts, relayed, areAllAlive, hasReplicas }: RulesOptions): Rules {
   let broken: BrokenRule | undefined;
@@ -95,6 +100,7 @@ export function openRules({ folder, now, orders, acts, relayed, areAllAlive, has
   const events = openSeenEvents(breakRule, acts);
   const calls = openSeenCalls({ breakRule, relayed, areAllAlive });
   const tooDear = new Set<string>();
+  const neverWhole = new Set<string>();
   const revoked = new Map<string, number>();
   const called = new Set<string>();
   /** The answers that blame the service, not the request. */
@@ -134,6 +140,9 @@ export function openRules({ folder, now, orders, acts, relayed, areAllAlive, has
     tooDear: (order) => {
       tooDear.add(order);
     },
+    neverWhole: (order) => {
+      neverWhole.add(order);
+    },
     limited: (tree) => {
       trees.push(tree);
     },
@@ -146,6 +155,7 @@ export function openRules({ folder, now, orders, acts, relayed, areAllAlive, has
       if (all.length > 1)
         breakRule('an order is accepted at most once', `${order}: ${all.map(({ id }) => id).join(', ')}`);
       if (tooDear.has(order)) breakRule('an order above its bound is not submitted', order);
+      if (neverWhole.has(order)) breakRule(NEVER_WHOLE, `${order} is submitted`);
       // the process that sent it may be dead by now, and its successor may not have begun
       if (source !== undefined) return;
       if (read('tasks', HAS_ATTEMPTS).length === 0 || read('tasks', ATTEMPTS, `[${order}]`).length === 0)
