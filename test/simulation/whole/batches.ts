@@ -50,7 +50,8 @@ export async function runBatches(world: World): Promise<void> {
 async function runBatch(world: World, name: string): Promise<void> {
   const { draws, scheduler, acts, orders } = world;
   const lines = listOrders(world, name);
-  const file = await sendUntilAnswered(world, `${name} file`, describeUpload(lines.map(({ line }) => line)));
+  const text = lines.map(({ line }) => JSON.stringify(line)).join('\n');
+  const file = await sendUntilAnswered(world, `${name} file`, describeFile('orders.jsonl', text));
   if (file?.status !== 200) return;
   acts.note('a file is uploaded');
   const created = await sendUntilAnswered(world, name, {
@@ -99,14 +100,14 @@ function listOrders({ draws, orders, variation }: World, name: string): readonly
   });
 }
 
-function describeUpload(lines: readonly object[]): HttpOrder {
-  const text = lines.map((line) => JSON.stringify(line)).join('\n');
+/** The upload of a file for a batch. */
+export function describeFile(filename: string, text: string): HttpOrder & { readonly body: string } {
   const part = (head: string, content: string): string =>
     `--${BOUNDARY}\r\ncontent-disposition: form-data; ${head}\r\n\r\n${content}\r\n`;
   return {
     ...{ method: 'POST', path: '/v1/files', key: CALLER_KEY },
     headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
-    body: `${part('name="purpose"', 'batch')}${part('name="file"; filename="orders.jsonl"', text)}--${BOUNDARY}--\r\n`,
+    body: `${part('name="purpose"', 'batch')}${part(`name="file"; filename="${filename}"`, text)}--${BOUNDARY}--\r\n`,
   };
 }
 

@@ -131,24 +131,24 @@ function drawPace(
   if (kind === 'at the bound' || kind === 'too large') {
     const beyond = kind === 'too large' ? draws.whole(`${name} beyond`, 1, BEYOND_BYTES_MAX) : 0;
     const bytes = BODY_BYTES_MAX + beyond;
-    const pieces = cut(text.padEnd(bytes), Math.ceil(bytes / LARGE_PIECE));
+    const pieces = cutText(text.padEnd(bytes), Math.ceil(bytes / LARGE_PIECE));
     return { bytes, pace: { pieces, apartMs: LARGE_APART_MS, stops: false } };
   }
   if (kind === 'declared') {
     const bytes = BODY_BYTES_MAX + draws.whole(`${name} beyond`, 1, BEYOND_BYTES_MAX);
-    return { bytes, pace: { pieces: cut(text, count), apartMs: within(0, LEFT_MS_MAX), stops: true } };
+    return { bytes, pace: { pieces: cutText(text, count), apartMs: within(0, LEFT_MS_MAX), stops: true } };
   }
   if (kind === 'in pieces' || kind === 'too slow') {
     const apartMs = kind === 'in pieces' ? within(0, IN_TIME_MS_MAX) : within(TOO_SLOW_MS.least, TOO_SLOW_MS.most);
-    return { bytes: text.length, pace: { pieces: cut(text, count), apartMs, stops: false } };
+    return { bytes: text.length, pace: { pieces: cutText(text, count), apartMs, stops: false } };
   }
   const [bytes, whole] = [text.length + PADDING, draws.happens(`${name} but spaces`, 0.5)];
-  const pieces = cut(text, count).slice(0, whole ? count : draws.whole(`${name} sent`, 0, count - 1));
+  const pieces = cutText(text, count).slice(0, whole ? count : draws.whole(`${name} sent`, 0, count - 1));
   return { bytes, pace: { pieces, apartMs: within(0, LEFT_MS_MAX / 2), stops: true } };
 }
 
 /** Cuts a text into pieces of one length, of which the last may be shorter. */
-function cut(text: string, count: number): readonly string[] {
+export function cutText(text: string, count: number): readonly string[] {
   const length = Math.ceil(text.length / count);
   return Array.from({ length: count }, (_none, at) => text.slice(at * length, (at + 1) * length)).filter(
     (piece) => piece !== '',

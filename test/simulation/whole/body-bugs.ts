@@ -2,9 +2,11 @@ import type { FoundBug } from './plant-bug.ts';
 
 const NEVER_WHOLE = 'an order without a whole body makes no task';
 const REFUSED = 'a body is refused with its status and code';
+const FORM = 'services/gateway/src/http/bodies/receive-file-form.ts';
+const CLIENT_FILES = 'services/gateway/src/clients/client-files.ts';
 const RECEIVE = 'services/gateway/src/http/bodies/receive-body.ts';
 
-/** The planted bugs of the bodies of requests. All of them are found. */
+/** The planted bugs of the bodies of requests, and of files in pieces. All of them are found. */
 export const BODY_BUGS: Readonly<Record<string, FoundBug>> = {
   'bodies-have-no-bound': {
     fault: 'A body beyond the bound is taken.',
@@ -68,5 +70,57 @@ export const BODY_BUGS: Readonly<Record<string, FoundBug>> = {
     first: 1,
     seeds: 20,
     rules: [REFUSED],
+  },
+  'files-lose-their-first-piece': {
+    fault: 'The first piece of a file is not stored.',
+    edits: [{ file: FORM, text: 'const done = takeFile(bytes);', becomes: 'const done = takeFile(bytes.drop(1));' }],
+    first: 1,
+    seeds: 20,
+    rules: ['a file has the bytes that were sent'],
+  },
+  'deleted-files-stay': {
+    fault: 'The removal of a file is answered and does nothing.',
+    edits: [
+      {
+        file: CLIENT_FILES,
+        text: '(await rpc.removeFile({ accountId, fileId }, withDeadline(caller))).removed,',
+        becomes: '(await rpc.getFile({ accountId, fileId }, withDeadline(caller))).file !== undefined,',
+      },
+    ],
+    first: 1,
+    seeds: 20,
+    rules: ['a deleted file is not found'],
+  },
+  'files-end-in-seconds': {
+    fault: 'A file is kept for five seconds.',
+    edits: [
+      {
+        file: 'services/media/src/operations/files/keep-files.ts',
+        text: 'lifetimeMs: Math.min(lifetimeMs, files.lifetimeMs),',
+        becomes: 'lifetimeMs: Math.min(lifetimeMs, 5000),',
+      },
+    ],
+    first: 1,
+    seeds: 20,
+    rules: ['no file is lost'],
+  },
+  'unfinished-forms-are-files': {
+    fault: 'A form that stops before its end is taken as if it were whole.',
+    edits: [
+      {
+        file: FORM,
+        text: 'await receiveBody(request, receiving, reader.write);',
+        becomes: 'await receiveBody(request, receiving, reader.write).catch(() => undefined);',
+      },
+      {
+        file: FORM,
+        text: "parser.once('error', (error: unknown) =>",
+        becomes: "parser.once('error', () => undefined, (error) =>",
+      },
+      { file: FORM, text: 'await Promise.race([finished, failed.promise]);', becomes: '' },
+    ],
+    first: 1,
+    seeds: 40,
+    rules: ['an upload without its end makes no file'],
   },
 };

@@ -22,6 +22,7 @@ import { pickHistory } from './pick-history.ts';
 import { shrinkRun } from './shrink-run.ts';
 import type { ShrunkRun } from './shrink-run.ts';
 import { showHistory } from './show-history.ts';
+import { UPLOADS } from './uploads.ts';
 import { WATCH } from './watches.ts';
 
 export interface PlayOptions extends SeedsOptions, Pick<SeedOptions, 'program'> {
@@ -71,7 +72,7 @@ export async function shrinkSeed(options: PlayOptions, seed: number): Promise<bo
   console.log(`breaks the rule: ${first.broken.rule}`);
   const shrunk = await shrinkRun({
     ...{ first, without, orders: [...ORDERS, ...RPC_ORDERS, ...BODY_ORDERS] },
-    acts: [...ACTS, ...ERRAND_ACTS, ...CALLS, ...BATCHES, STREAM, WATCH, TEAM_ACT, DECISIONS, RETENTION],
+    acts: [...ACTS, ...ERRAND_ACTS, ...CALLS, ...BATCHES, ...UPLOADS, STREAM, WATCH, TEAM_ACT, DECISIONS, RETENTION],
     nameOrders: ({ events, broken }) => pickHistory(events.lines(), broken?.detail ?? '').orders,
     run: (tried, stepsMost) => runSeed({ seed, stepsMax: Math.min(stepsMax, stepsMost), program, without: tried }),
     onRun: ({ kind, left, isSame }) => {

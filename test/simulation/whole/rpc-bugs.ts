@@ -15,6 +15,19 @@ export const RPC_BUGS: Readonly<Record<string, FoundBug>> = {
     seeds: 40,
     rules: ['a watch leaves no change out'],
   },
+  'cursors-of-watches-are-refused': {
+    fault: 'The cursor of a watch that has sent all unfinished tasks is refused.',
+    edits: [
+      {
+        file: 'services/tasks/src/operations/watches/watch-tasks.ts',
+        text: '(?:,([0-9a-z]{1,11}),([0-9a-z_]{0,64}))?$/',
+        becomes: '(?:,([0-9a-z]{1,11}),([0-9a-z_]{0,64}))$/',
+      },
+    ],
+    first: 1,
+    seeds: 20,
+    rules: ['a watch goes on where it ended'],
+  },
   'callers-name-any-account': {
     fault: 'A caller with one account may name every account in its calls.',
     edits: [

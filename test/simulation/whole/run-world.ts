@@ -12,6 +12,7 @@ import { passTime } from './retention.ts';
 import type { Rules } from './rules/rules.ts';
 import { LostAnswer } from './simulated-http.ts';
 import { startStream } from './streams.ts';
+import { runUploads } from './uploads.ts';
 import { startWatch } from './watches.ts';
 import type { UpstreamWorks } from './upstream-works.ts';
 import type { World } from './world.ts';
@@ -51,7 +52,7 @@ export async function runWorld(world: World, works: UpstreamWorks, onHeld: () =>
   const watch = startWatch(world);
   await Promise.all([
     ...[runClients(world), runCalls(world), runBatches(world), runOperators(world), runErrands(world)],
-    ...[runRpcCallers(world, watch), runBodies(world)],
+    ...[runRpcCallers(world, watch), runBodies(world), runUploads(world)],
   ]);
   const isHealthy = (): boolean => scheduler.now() >= scheduler.begin + FAULTS_MS || faults.isCalm;
   const waitForRest = async (): Promise<void> => {
