@@ -8,7 +8,7 @@ const { messages, unread } = listLogMessages();
 
 test('each line of a log has a level, a message, a file and a number', () => {
   const source = [
-    "const LATE = 'a part is late';",
+    "const LATE = 'a part ' + 'is late';",
     'deps.log.info({ taskId },',
     "  'a task moved');",
     "log.warn(fields, isFirst ? 'the first one' : LATE);",

@@ -81,6 +81,10 @@ function readConstants(node: ts.Expression, source: ts.SourceFile): readonly str
     const [one, other] = [readConstants(node.whenTrue, source), readConstants(node.whenFalse, source)];
     return one && other && [...one, ...other];
   }
+  if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) {
+    const [first, last] = [readConstants(node.left, source), readConstants(node.right, source)];
+    return first && last?.flatMap((end) => first.map((begin) => begin + end));
+  }
   if (!ts.isIdentifier(node)) return undefined;
   const declared = source.statements
     .filter((statement) => ts.isVariableStatement(statement))
