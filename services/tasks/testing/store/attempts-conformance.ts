@@ -152,6 +152,19 @@ export function attemptsConformance(open: OpenStore): void {
       expect((await store.find('task_0'))?.mapping?.upstreamId).toBe('up-task_0');
     });
 
+    test('does not end the attempt of a task that has the same id on its own upstream account', async () => {
+      const acceptance = { number: 1, at: AT + 1, nextPollAt: AT + 3000 };
+      const elsewhere = { ...acceptance, mapping: { ...MAPPING, upstreamAccount: 'other' } };
+      await started(store, 'task_0');
+      await store.accept('task_0', elsewhere);
+      await started(store, 'task_1');
+      await store.accept('task_1', { ...acceptance, mapping: MAPPING });
+
+      expect(await store.accept('task_1', { ...elsewhere, at: AT + 9 })).toBe('id_known');
+
+      expect(await store.attempts('task_1')).toMatchObject([{ outcome: 'accepted', endedAt: AT + 1 }]);
+    });
+
     test('is possible on another upstream account', async () => {
       await accepted(store, 'task_0');
       await started(store, 'task_1');

@@ -50,6 +50,22 @@ test('as many lines of a batch have a task as it may have in flight, and others 
   expect(await find(world, batch)).toMatchObject({ outcome: 'completed', total: 5, completed: 5, failed: 0 });
 });
 
+test('many batches share the steps of a pass: each has one, although it has more lines', async () => {
+  const [batches, stepLines] = [9, 16];
+  const world = await open({
+    limits: { inFlight: 100, perAccount: batches },
+    world: {
+      channels: [channelSettings({ inFlightMax: 1000, requestsPerMinute: 10_000 })],
+      limits: { inFlightPerToken: 1000, inFlightTotal: 1000 },
+    },
+  });
+  for (let count = 0; count < batches; count += 1) await begin(world, stepLines + 1);
+
+  await world.run();
+
+  expect(world.upstream.submitted).toHaveLength(batches * stepLines);
+});
+
 describe('what lines were charged', () => {
   /** The fake takes 0.08 a second, and a line has five seconds. */
   const LINE = 5n * 80_000_000n;

@@ -34,6 +34,16 @@ describe('a paused channel', () => {
     expect(asked(world)).toEqual(['second', 'first']);
   });
 
+  test('is known in the process that answers as soon as the operator has the answer', async () => {
+    const world = await openTwo();
+
+    await pause(world, 'first');
+    const isPaused = world.operate.paused.has('first');
+    await resume(world, 'first');
+
+    expect([isPaused, world.operate.paused.has('first')]).toEqual([true, false]);
+  });
+
   test('is no channel to fail over to', async () => {
     const world = await openTwo();
     world.upstream.answer('first', refused('channel'));
