@@ -93,6 +93,7 @@ export const LEAST_SHARES = {
   'a task is gone after its time': 0.05,
   'a key is kept for its time': 0.05,
   'a key is free after its time': 0.05,
+  'a backup is restored': 0.05,
 } as const satisfies Readonly<Record<string, number>>;
 
 export type Act = keyof typeof LEAST_SHARES;

@@ -305,9 +305,12 @@ interface KeyedOrder {
 
 /** A key that belongs to a task never makes another one: neither with another order, nor in another dialect. */
 async function repeatKeyOtherwise(world: World, keyed: KeyedOrder): Promise<void> {
-  const { draws } = world;
+  const { draws, rules, scheduler } = world;
   const { name } = keyed.order;
+  const promisedAt = scheduler.now();
   if (draws.happens(`${name} other body`, OTHER_BODIES)) await repeatWithOtherBody(world, keyed);
+  // a restore can take the task back meanwhile, and then the key is free
+  if (rules.isForgotten(promisedAt)) return;
   if (draws.happens(`${name} other path`, OTHER_PATHS)) await repeatOnOtherPath(world, keyed);
 }
 
@@ -393,11 +396,13 @@ async function askAsOther(world: World, { order, caller, taskId }: Promised, dia
 }
 
 async function readContent(world: World, { order, caller, taskId }: Promised): Promise<void> {
+  const { rules, scheduler } = world;
+  const seenAt = scheduler.now();
   const path = `/v1/videos/${taskId}/content`;
   const answer = await sendOrder(world, `${order} content`, { method: 'GET', path, key: caller.token });
   if (answer?.status === 200) world.acts.note('a result is read');
-  if (answer !== undefined && GONE.has(answer.status))
-    world.rules.break('the result of a completed task can be read', `${taskId}: ${answer.status} ${answer.text}`);
+  if (answer !== undefined && GONE.has(answer.status) && !rules.isForgotten(seenAt))
+    rules.break('the result of a completed task can be read', `${taskId}: ${answer.status} ${answer.text}`);
 }
 
 /** Orders a variation of a video, and now and then one of the variation, which is no generation and so is refused. */

@@ -33,6 +33,19 @@ export const GATEWAY_BUGS: Readonly<Record<string, FoundBug>> = {
     seeds: 5,
     rules: [WELL],
   },
+  'streams-skip-what-a-restore-repeats': {
+    fault: 'A stream whose last event is not there any more, because of a restore, goes on after the newest one.',
+    edits: [
+      {
+        file: 'services/tasks/src/operations/webhooks/watch-events.ts',
+        text: 'if (seq === undefined) throw eventExpired();',
+        becomes: 'if (seq === undefined) return (await webhooks.lastEvent(accountId)) ?? BEGINNING;',
+      },
+    ],
+    first: 1098,
+    seeds: 1,
+    rules: ['a stream misses no event'],
+  },
   'streams-are-refused': {
     fault: 'A stream of events is refused because others may open.',
     edits: [

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { DescService } from '@bufbuild/protobuf';
 import type { OpenRelayPool } from '@reelgate/gateway/clients/gateway-clients';
 import { currentRequestId } from '@reelgate/platform/request-context';
@@ -23,6 +24,7 @@ import type { Faults } from './faults.ts';
 import { newProcess } from './scheduler.ts';
 import type { Program } from './program.ts';
 import type { Scheduler, SimulatedProcess } from './scheduler.ts';
+import { copyStores, readCopy } from './store-files.ts';
 import { CALLING_TEAM, PUBLIC_URL, SIGNING_KEY } from './simulated-config.ts';
 import type { SimulatedConfigs } from './simulated-config.ts';
 import type { SimulatedBackends } from './simulated-backends.ts';
@@ -32,6 +34,9 @@ import type { SimulatedServer } from './simulated-server.ts';
 import { LostAnswer, openSimulatedPort } from './simulated-http.ts';
 import type { HttpAnswer, HttpOrder, SendOptions, SimulatedPort } from './simulated-http.ts';
 
+const BACKUP_FOLDER = 'backup';
+/** What a stopped program has sent arrives before its stores are replaced. */
+const STOPPED_MS = 500;
 const CALL_MS_MAX = 8;
 const RESTART_MS = { least: 200, most: 4000 };
 const CRASHES_AT_START = 0.1;
@@ -78,6 +83,11 @@ export interface Machine {
   disturb(cause: string, change: (process: SimulatedProcess) => string): void;
   /** Ends every process without warning, and starts all of them after this time. */
   switchOff(ms: number): void;
+  /**
+   * Copies the stores of all services as they are now. Returns a function that ends every process and restores the copies.
+   * `cause` names the choices of the next starts. Undefined if the stores are those of a program that is down.
+   */
+  backUp(): ((cause: string) => Promise<void>) | undefined;
   /** Changes the configuration: the running process reads it, and so do those that start later. */
   reload(): void;
   /** True if every process is up. */
@@ -129,7 +139,7 @@ interface Slot {
 export function openMachine(options: MachineOptions): Machine {
   const { scheduler, draws, faults, disk, events, backends, shared } = options;
   const pending = new Set<PendingCall>();
-  let [boots, crashes, reloads, offMs] = [0, 0, 0, 0];
+  let [boots, crashes, reloads, offMs, stops] = [0, 0, 0, 0, 0];
   const countName = newNameCounter();
   const slots: readonly Slot[] = Array.from({ length: shared?.replicas ?? 1 }, (_none, at) => ({
     ...{ place: `place-${at + 1}`, running: undefined },
@@ -192,8 +202,13 @@ export function openMachine(options: MachineOptions): Machine {
       pending.delete(call);
       call.fail();
     }
+    startLater(slot, restartMs);
+  };
+  /** A program that is stopped meanwhile is not started by it. */
+  const startLater = (slot: Slot, restartMs: number): void => {
+    const stopsBefore = stops;
     scheduler.after(restartMs, scheduler.world, () => {
-      start(slot);
+      if (stops === stopsBefore) start(slot);
     });
   };
   const findVictim = (cause: string): Slot | undefined => {
@@ -257,6 +272,23 @@ export function openMachine(options: MachineOptions): Machine {
         });
       });
     });
+  const backUp: Machine['backUp'] = () => {
+    if (shared === undefined && listUp().length === 0) return undefined;
+    const [stores, copy] = [shared?.server.folder ?? disk.folder(), path.join(disk.root, BACKUP_FOLDER)];
+    copyStores(stores, copy);
+    const claimed = readCopy(copy, 'media', options.program.media.CLAIMED_CONTENT).map((row) => row['storage_key']);
+    const restoreFiles = backends.backUp(new Set(claimed.map(String)), shared !== undefined);
+    return async (cause) => {
+      for (const slot of slots) crashSlot(slot, 'kill', `${cause} of ${slot.place}`);
+      stops += 1;
+      await scheduler.pause(STOPPED_MS);
+      restoreFiles();
+      if (shared === undefined) disk.restore(copy);
+      else await shared.server.restore(copy);
+      for (const slot of slots)
+        startLater(slot, draws.whole(`${cause} to ${slot.place} restart`, RESTART_MS.least, RESTART_MS.most));
+    };
+  };
   return {
     start: () => {
       slots.forEach((slot, index) => {
@@ -265,7 +297,7 @@ export function openMachine(options: MachineOptions): Machine {
         });
       });
     },
-    ...{ send, call, reload },
+    ...{ send, call, reload, backUp },
     crash: (kind, cause) => {
       const victim = findVictim(cause);
       if (victim !== undefined) crashSlot(victim, kind, cause);

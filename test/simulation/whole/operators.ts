@@ -67,7 +67,7 @@ export async function runOperators(world: World): Promise<void> {
 }
 
 /** Repeats a call until it is answered, because a lost answer says nothing. */
-async function repeatCall<T>(world: World, name: string, run: (services: Services) => Promise<T>): Promise<T> {
+export async function repeatCall<T>(world: World, name: string, run: (services: Services) => Promise<T>): Promise<T> {
   const { machine, scheduler, draws, events } = world;
   for (let call = 1; ; call += 1) {
     try {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describeShare, listRareActs } from './acts.ts';
+import { BACKUP } from './backups.ts';
 import { BATCHES } from './batches.ts';
 import { BODY_ORDERS } from './bodies.ts';
 import { CALLS } from './calls.ts';
@@ -72,7 +73,14 @@ export async function shrinkSeed(options: PlayOptions, seed: number): Promise<bo
   console.log(`breaks the rule: ${first.broken.rule}`);
   const shrunk = await shrinkRun({
     ...{ first, without, orders: [...ORDERS, ...RPC_ORDERS, ...BODY_ORDERS] },
-    acts: [...ACTS, ...ERRAND_ACTS, ...CALLS, ...BATCHES, ...UPLOADS, STREAM, WATCH, TEAM_ACT, DECISIONS, RETENTION],
+    acts: [
+      ...ACTS,
+      ...ERRAND_ACTS,
+      ...CALLS,
+      ...BATCHES,
+      ...UPLOADS,
+      ...[STREAM, WATCH, TEAM_ACT, BACKUP, DECISIONS, RETENTION],
+    ],
     nameOrders: ({ events, broken }) => pickHistory(events.lines(), broken?.detail ?? '').orders,
     run: (tried, stepsMost) => runSeed({ seed, stepsMax: Math.min(stepsMax, stepsMost), program, without: tried }),
     onRun: ({ kind, left, isSame }) => {

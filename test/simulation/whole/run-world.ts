@@ -1,4 +1,5 @@
 import { auditTasks } from './audit-tasks.ts';
+import { runBackup } from './backups.ts';
 import { runBatches } from './batches.ts';
 import { runBodies } from './bodies.ts';
 import { runCalls } from './calls.ts';
@@ -52,7 +53,7 @@ export async function runWorld(world: World, works: UpstreamWorks, onHeld: () =>
   const watch = startWatch(world);
   await Promise.all([
     ...[runClients(world), runCalls(world), runBatches(world), runOperators(world), runErrands(world)],
-    ...[runRpcCallers(world, watch), runBodies(world), runUploads(world)],
+    ...[runRpcCallers(world, watch), runBodies(world), runUploads(world), runBackup(world)],
   ]);
   const isHealthy = (): boolean => scheduler.now() >= scheduler.begin + FAULTS_MS || faults.isCalm;
   const waitForRest = async (): Promise<void> => {

@@ -60,6 +60,11 @@ export interface BackendsOptions {
 export interface SimulatedBackends {
   /** Opens them for one process, whose release has its own classes of faults. All processes share the kept files. */
   open(program: Pick<Program, 'fetchFault' | 'storageFaults'>, log: Log): MediaBackends;
+  /**
+   * Copies the files that the stores claim. Returns a function that restores them: a folder then has only these, and a
+   * bucket, which is not backed up, keeps all files and the old versions of those that were removed.
+   */
+  backUp(claimed: ReadonlySet<string>, isBucket: boolean): () => void;
   /** The process has died. Files that were being received are gone, and a power cut takes what was not synced. */
   crash(process: SimulatedProcess, kind: CrashKind): void;
 }
@@ -221,6 +226,13 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
         redraw: copy,
         // no thumbnail is drawn
         thumbnails: { canDraw: async () => false, draw: async () => ({ fault: 'not_decoded' }) },
+      };
+    },
+    backUp: (claimed, isBucket) => {
+      const copied = [...kept].filter(([key]) => isBucket || claimed.has(key));
+      return () => {
+        if (!isBucket) kept.clear();
+        for (const [key, { bytes }] of copied) kept.set(key, { bytes, isSynced: true });
       };
     },
     crash: (process, kind) => {

@@ -1,13 +1,4 @@
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -17,6 +8,7 @@ import type { Fault, Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
 import { openSimulatedLog } from './simulated-log.ts';
 import type { SimulatedLog } from './simulated-log.ts';
+import { listStoreFiles } from './store-files.ts';
 import { writeSomePages } from './written-pages.ts';
 
 const MEMORY = '/dev/shm';
@@ -55,6 +47,8 @@ export interface SimulatedDisk {
   readonly openLog: OpenLogSync;
   /** The process has died of the crash of this name: it leaves its files as they are, or a power cut cuts their logs. */
   crash(kind: CrashKind, cause: string): void;
+  /** The files of a folder are put in the place of those of the process, which has died. */
+  restore(from: string): void;
   remove(): void;
 }
 
@@ -126,18 +120,22 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
     log(`the log of ${database} ${said}`);
     return bytes;
   };
-  const crash: SimulatedDisk['crash'] = (kind, cause) => {
-    const before = folder;
-    const names = readdirSync(before).filter((name) => !name.endsWith('-shm'));
-    const leftOf = new Map(names.sort().map((name) => [name, kind === 'kill' ? undefined : readLeft(name, cause)]));
+  /** Begins the folder of the next process. A file without bytes is copied whole. */
+  const beginFolder = (from: string, files: ReadonlyMap<string, Buffer | undefined>): void => {
     boot += 1;
     folder = path.join(root, `boot-${boot}`);
     mkdirSync(folder);
-    for (const [name, bytes] of leftOf) {
+    for (const [name, bytes] of files) {
       const file = path.join(folder, name);
-      if (bytes === undefined) copyFileSync(path.join(before, name), file);
+      if (bytes === undefined) copyFileSync(path.join(from, name), file);
       else writeFileSync(file, bytes);
     }
+  };
+  const crash: SimulatedDisk['crash'] = (kind, cause) => {
+    const before = folder;
+    const names = listStoreFiles(before);
+    const leftOf = new Map(names.map((name) => [name, kind === 'kill' ? undefined : readLeft(name, cause)]));
+    beginFolder(before, leftOf);
     cutCheckpoint = undefined;
     if (kind === 'power cut') for (const name of logs.keys()) openLog(name, leftOf.get(`${name}${LOG}`));
     rmSync(before, { recursive: true });
@@ -150,6 +148,13 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
     folder: () => folder,
     openLog: openLogs(options, findLog),
     crash,
+    restore: (from) => {
+      const before = folder;
+      const files = new Map(listStoreFiles(from).map((name) => [name, readFileSync(path.join(from, name))]));
+      beginFolder(from, files);
+      for (const name of logs.keys()) openLog(name, files.get(`${name}${LOG}`) ?? Buffer.alloc(0));
+      rmSync(before, { recursive: true });
+    },
     remove: () => {
       rmSync(root, { recursive: true });
       for (const own of logs.values()) own.close();

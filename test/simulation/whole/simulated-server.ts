@@ -10,6 +10,7 @@ import type { Faults } from './faults.ts';
 import type { Scheduler, SimulatedProcess } from './scheduler.ts';
 import { openServerDatabase } from './server-database.ts';
 import type { ServerDatabase, ServerTransaction } from './server-database.ts';
+import { copyStores } from './store-files.ts';
 import { openServerMeetings } from './server-meetings.ts';
 import { openTrips } from './server-trips.ts';
 import type { Connected, ShortTrips } from './server-trips.ts';
@@ -42,6 +43,8 @@ export interface SimulatedServer {
   connect(name: string, process: SimulatedProcess, Unavailable: typeof StoreUnavailable): Sql;
   /** The process has died: its open transactions are rolled back. */
   drop(process: SimulatedProcess): void;
+  /** The files of a folder are put in the place of all databases. No process may be connected. */
+  restore(from: string): Promise<void>;
   /** The server is away for a time. What is under way fails. */
   goAway(ms: number): void;
   close(): void;
@@ -67,6 +70,7 @@ interface Database {
 
 export function openSimulatedServer({ scheduler, draws, faults, folder, log }: ServerOptions): SimulatedServer {
   const databases = new Map<string, Database>();
+  const prepared: ServiceSchema[] = [];
   // in a seed without faults, bounds on time hold
   const stalls = {
     part: faults.isCalm ? STALLS[0] : draws.pick('server stalls', STALLS),
@@ -224,14 +228,27 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
         session.transaction.end();
       }
   };
+  const define = ({ name, migrations }: ServiceSchema): Promise<void> =>
+    find(name).rows.define((query) =>
+      migrate({ engine: 'sqlite', transaction: (work) => runWork(work, query) }, migrations),
+    );
+  const closeAll = (): void => {
+    for (const { rows } of databases.values()) rows.close();
+    databases.clear();
+  };
   return {
     folder,
-    prepare: async ({ name, migrations }) => {
-      await find(name).rows.define((query) =>
-        migrate({ engine: 'sqlite', transaction: (work) => runWork(work, query) }, migrations),
-      );
+    prepare: async (schema) => {
+      prepared.push(schema);
+      await define(schema);
     },
     connect,
+    restore: async (from) => {
+      drop(() => true);
+      closeAll();
+      copyStores(from, folder);
+      for (const schema of prepared) await define(schema);
+    },
     drop: (process) => {
       drop((session) => session.process === process);
     },
@@ -241,8 +258,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
       drop(() => true);
     },
     close: () => {
-      for (const { rows } of databases.values()) rows.close();
-      databases.clear();
+      closeAll();
       rmSync(folder, { recursive: true });
     },
   };

@@ -15,6 +15,12 @@ const OPENED_MS_MAX = 5000;
 /** Events that were dispatched reach a stream within this time, also if their announcement was lost. */
 const HEARD_MS_MAX = 15_000;
 
+/** The last event that a stream has heard. */
+interface StreamPlace {
+  readonly id: string;
+  readonly at: number;
+}
+
 /** A client that hears the events of an account. */
 export interface RunningStream {
   /** Waits for what has happened, and ends. */
@@ -44,7 +50,7 @@ export function startStream(world: World): RunningStream {
 
 async function stayConnected(world: World, isOver: () => boolean): Promise<void> {
   const { draws, scheduler } = world;
-  let last: string | undefined;
+  let last: StreamPlace | undefined;
   for (let connection = 1; connection <= CONNECTIONS_MAX && !isOver(); connection += 1) {
     const name = `stream ${connection}`;
     last = await hearEvents(world, name, last);
@@ -56,15 +62,15 @@ async function stayConnected(world: World, isOver: () => boolean): Promise<void>
 async function hearEvents(
   { machine, draws, faults, rules, events, scheduler }: World,
   name: string,
-  from: string | undefined,
-): Promise<string | undefined> {
+  from: StreamPlace | undefined,
+): Promise<StreamPlace | undefined> {
   let last = from;
   let isOpen = false;
   const begunAt = scheduler.now();
   const readBlock = openBlockReader(({ id, event, data }) => {
     if (id !== undefined) {
       if (last === undefined) rules.listens();
-      last = id;
+      last = { id, at: scheduler.now() };
     }
     if (event !== undefined) rules.heard(data);
   });
@@ -82,18 +88,20 @@ async function hearEvents(
     const answer = await machine.send(
       {
         ...{ method: 'GET', path: '/v1/events', key: RICH.keys[0] },
-        headers: { 'x-request-id': STREAM, ...(from === undefined ? {} : { 'last-event-id': from }) },
+        headers: { 'x-request-id': STREAM, ...(from === undefined ? {} : { 'last-event-id': from.id }) },
       },
       { onPart: takePart, leaveAfterMs: draws.whole(`${name} leave`, CONNECTED_MS.least, CONNECTED_MS.most) },
     );
     note(`ends with ${answer.status}`);
     if (answer.status !== 200) isOpen = false;
     expectOpen(`${answer.status} ${answer.text}`);
+    // a restore can take back the event at which the stream ended
+    if (answer.status === 410 && from !== undefined && rules.isForgotten(from.at)) return undefined;
     if (answer.status !== 200 && !mayRepeat(answer))
-      rules.break('a stream goes on where it ended', `${String(from)}: ${answer.status} ${answer.text}`);
+      rules.break('a stream goes on where it ended', `${String(from?.id)}: ${answer.status} ${answer.text}`);
   } catch (error) {
     if (!(error instanceof LostAnswer)) throw error;
-    note(`ends at ${String(last)}`);
+    note(`ends at ${String(last?.id)}`);
     if (scheduler.now() - begunAt >= OPENED_MS_MAX) expectOpen('no part of it has come');
   }
   return last;

@@ -15,28 +15,34 @@ const CHARGES = 'SELECT label, basis, charged_nanos, ended_at FROM calls';
 export interface SeenCalls {
   /** The client has the whole answer of a call, at once or from its queue. */
   answeredWhole(name: string): void;
+  /** Forgets the answers that came later. */
+  forgetSince(since: number): void;
   /** Checks the calls at the end of a run. */
-  checkEnd(read: ReadStore, expectNone: ExpectNone, now: number): void;
+  checkEnd(read: ReadStore, expectNone: ExpectNone): void;
 }
 
 export interface SeenCallsOptions {
   readonly breakRule: BreakRule;
+  readonly now: () => number;
   readonly relayed: RelayedCalls;
   /** True if no process has died: a settlement dies with its process, and the hold then lapses after an hour. */
   readonly areAllAlive: () => boolean;
 }
 
-export function openSeenCalls({ breakRule, relayed, areAllAlive }: SeenCallsOptions): SeenCalls {
-  const whole = new Set<string>();
+export function openSeenCalls({ breakRule, now, relayed, areAllAlive }: SeenCallsOptions): SeenCalls {
+  const whole = new Map<string, number>();
   return {
     answeredWhole: (name) => {
-      whole.add(name);
+      whole.set(name, now());
     },
-    checkEnd: (read, expectNone, now) => {
-      checkHolds(read, expectNone, now);
+    forgetSince: (since) => {
+      for (const [name, at] of whole) if (at > since) whole.delete(name);
+    },
+    checkEnd: (read, expectNone) => {
+      checkHolds(read, expectNone, now());
       checkFailed(read, expectNone, relayed);
       const charges = Map.groupBy(read('billing', CHARGES), ({ label }) => String(label));
-      for (const name of whole)
+      for (const name of whole.keys())
         checkCharge(breakRule, { name, usage: relayed.find(name), rows: charges.get(name) ?? [] }, areAllAlive());
     },
   };

@@ -5,8 +5,16 @@ import type { BreakRule, ReadStore } from './read-stores.ts';
 /** What the work of a failed task can have come to. */
 const UNPAID: ReadonlySet<WorkState> = new Set(['failed', 'cancelled', 'lost']);
 
+export interface WorksParts {
+  readonly read: ReadStore;
+  readonly works: UpstreamWorks;
+  readonly breakRule: BreakRule;
+  /** Reports whether the product has lost what it knew from this time on. */
+  readonly isForgotten: (at: number) => boolean;
+}
+
 /** Every accepted work belongs to one task, unless its upstream has lost it, or the task of its order waits for a person. */
-export function checkWorks(read: ReadStore, works: UpstreamWorks, breakRule: BreakRule): void {
+export function checkWorks({ read, works, breakRule, isForgotten }: WorksParts): void {
   const owners = read(
     'tasks',
     `SELECT t.id, t.upstream_account, t.upstream_id, t.order_json, t.state, t.deleted_at, ${WAITS} AS waits FROM tasks t`,
@@ -19,7 +27,8 @@ export function checkWorks(read: ReadStore, works: UpstreamWorks, breakRule: Bre
     const isAwaited =
       isRemix ||
       owners.some(({ order_json: order, waits }) => waits === 1 && String(order).includes(`[${work.order}]`));
-    if (own.length !== 1 && !isAwaited && works.readState(work) !== 'lost')
+    const mayBeMissing = isAwaited || (own.length === 0 && isForgotten(work.createdAt));
+    if (own.length !== 1 && !mayBeMissing && works.readState(work) !== 'lost')
       breakRule('every accepted work belongs to one task', `${work.id} of ${work.order} has ${own.length}`);
     const [owner] = own;
     // a deleted task has no prompt any more

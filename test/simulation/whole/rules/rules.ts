@@ -24,11 +24,16 @@ export interface BrokenRule {
   readonly detail: string;
 }
 
-export interface Rules extends SeenTasks, Pick<SeenEvents, 'delivered' | 'heard'>, Pick<SeenCalls, 'answeredWhole'> {
+export interface Rules
+  extends Omit<SeenTasks, 'forgetSince'>, Pick<SeenEvents, 'delivered' | 'heard'>, Pick<SeenCalls, 'answeredWhole'> {
   /** An operator was told that the token is revoked. */
   revoked(token: string): void;
   /** `sentAt` is the time at which the client sent the request. */
   answered(order: HttpOrder, answer: HttpAnswer, sentAt: number): void;
+  /** The stores are those of a backup again: what became known since its time is forgotten. */
+  restored(backedUpAt: number): void;
+  /** Reports whether a restore has taken back what the product knew from this time on. */
+  isForgotten(at: number): boolean;
   /** A client is about to send an order with a bound below its price. */
   tooDear(order: string): void;
   /** A client is about to send an order whose body never comes whole, or is beyond its bound. */
@@ -97,15 +102,17 @@ export function openRules({ folder, now, orders, acts, relayed, areAllAlive, has
     if (rows.length > 0) breakRule(rule, rows.slice(0, 3).map(showRow).join('; '));
   };
   const tasks = openSeenTasks({ breakRule, now, acts, hasReplicas });
-  const events = openSeenEvents(breakRule, acts);
-  const calls = openSeenCalls({ breakRule, relayed, areAllAlive });
+  const events = openSeenEvents({ breakRule, now, acts });
+  const calls = openSeenCalls({ breakRule, now, relayed, areAllAlive });
   const tooDear = new Set<string>();
   const neverWhole = new Set<string>();
   const revoked = new Map<string, number>();
-  const called = new Set<string>();
+  const called = new Map<string, number>();
+  let lost: LostTime | undefined;
+  const isForgotten = (at: number): boolean => lost !== undefined && at > lost.from && at <= lost.to;
   /** The answers that blame the service, not the request. */
   const failures: Row[] = [];
-  const trees: TokenTree[] = [];
+  const trees = new Map<TokenTree, number>();
   let heardFrom: string | undefined;
   /** What is removed after its time still counts. */
   let countedAtEnd: ReturnType<Rules['count']> | undefined;
@@ -137,6 +144,14 @@ export function openRules({ folder, now, orders, acts, relayed, areAllAlive, has
       if (answer.status >= 500)
         failures.push({ request: `${method} ${path}`, status: answer.status, body: answer.text });
     },
+    restored: (backedUpAt) => {
+      lost = { from: backedUpAt, to: now() };
+      // the readers have the files of before
+      stores.close();
+      for (const store of [tasks, events, calls]) store.forgetSince(backedUpAt);
+      for (const known of [revoked, trees, called]) forgetSince<unknown>(known, backedUpAt);
+    },
+    isForgotten,
     tooDear: (order) => {
       tooDear.add(order);
     },
@@ -144,14 +159,15 @@ export function openRules({ folder, now, orders, acts, relayed, areAllAlive, has
       neverWhole.add(order);
     },
     limited: (tree) => {
-      trees.push(tree);
+      trees.set(tree, now());
     },
     called: (name) => {
       if (called.has(name)) breakRule('a call that must not be repeated is made once', name);
-      called.add(name);
+      called.set(name, now());
     },
     accepted: ({ order, account, source }, works) => {
-      const all = works.filter((work) => work.order === order);
+      // an order that no upstream had at the time of a backup is a new one after its restore
+      const all = works.filter((work) => work.order === order && !isForgotten(work.createdAt));
       if (all.length > 1)
         breakRule('an order is accepted at most once', `${order}: ${all.map(({ id }) => id).join(', ')}`);
       if (tooDear.has(order)) breakRule('an order above its bound is not submitted', order);
@@ -177,7 +193,7 @@ export function openRules({ folder, now, orders, acts, relayed, areAllAlive, has
     break: breakRule,
     checkMoment: () => {
       checkBooks(read, expectNone);
-      checkTokens(read, breakRule, trees);
+      checkTokens(read, breakRule, [...trees.keys()]);
     },
     checkRest: (since) => {
       checkRestSince(read, expectNone, since);
@@ -189,8 +205,8 @@ export function openRules({ folder, now, orders, acts, relayed, areAllAlive, has
       checkRest(read, expectNone, breakRule);
       events.checkEnd(read, expectNone, now());
       checkCharges(money);
-      calls.checkEnd(read, expectNone, now());
-      checkWorks(read, works, breakRule);
+      calls.checkEnd(read, expectNone);
+      checkWorks({ read, works, breakRule, isForgotten });
       if (!isCalm) return;
       checkCalm(read, expectNone);
       expectNone('without faults no request fails', failures);
@@ -198,6 +214,17 @@ export function openRules({ folder, now, orders, acts, relayed, areAllAlive, has
     count: () => countedAtEnd ?? count(),
     close: stores.close,
   };
+}
+
+/** The time between a backup and its restore. */
+interface LostTime {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Removes the keys whose time is later. */
+function forgetSince<K>(known: Map<K, number>, since: number): void {
+  for (const [key, at] of known) if (at > since) known.delete(key);
 }
 
 function hidePrivate(where: string, text: string, breakRule: BreakRule): void {

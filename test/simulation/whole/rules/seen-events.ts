@@ -9,6 +9,8 @@ export interface SeenEvents {
   /** An event has come on a stream. `body` is what a webhook would have. */
   heard(body: string): void;
   wasHeard(subject: string): boolean;
+  /** Forgets the ids of the events that came later. */
+  forgetSince(since: number): void;
   /** Judges the deliveries of the store at the end of a run. */
   checkEnd(read: ReadStore, expectNone: ExpectNone, now: number): void;
 }
@@ -26,9 +28,15 @@ const OVERDUE = `SELECT id, subject_id, url, due_at FROM webhook_deliveries
 const DELIVERED = `SELECT d.event_id, COALESCE(d.url, e.url) AS url FROM webhook_deliveries d
   LEFT JOIN webhook_endpoints e ON e.id = d.endpoint_id WHERE d.state = 'delivered'`;
 
+export interface SeenEventsOptions {
+  readonly breakRule: BreakRule;
+  readonly now: () => number;
+  readonly acts: Acts;
+}
+
 /** An event has one id for a subject, and one subject. */
-export function openSeenEvents(breakRule: BreakRule, acts: Acts): SeenEvents {
-  const idOfSubject = new Map<string, string>();
+export function openSeenEvents({ breakRule, now, acts }: SeenEventsOptions): SeenEvents {
+  const idOfSubject = new Map<string, { readonly id: string; readonly at: number }>();
   const bodies = new Map<string, string>();
   const answered = new Set<string>();
   const heard = new Set<string>();
@@ -36,9 +44,9 @@ export function openSeenEvents(breakRule: BreakRule, acts: Acts): SeenEvents {
     delivered: ({ url, id, body, isAnswered }) => {
       const subject = readSubject(body);
       const known = idOfSubject.get(subject);
-      if (known !== undefined && known !== id)
-        breakRule('an event has one id', `${subject} comes as ${known} and as ${id}`);
-      idOfSubject.set(subject, id);
+      if (known !== undefined && known.id !== id)
+        breakRule('an event has one id', `${subject} comes as ${known.id} and as ${id}`);
+      if (known === undefined) idOfSubject.set(subject, { id, at: now() });
       const before = bodies.get(id);
       if (before !== undefined && before !== subject)
         breakRule('an event has one subject', `${id} is ${before}, then ${subject}`);
@@ -50,6 +58,9 @@ export function openSeenEvents(breakRule: BreakRule, acts: Acts): SeenEvents {
     heard: (body) => {
       heard.add(readSubject(body));
       acts.note('a stream hears an event');
+    },
+    forgetSince: (since) => {
+      for (const [subject, { at }] of idOfSubject) if (at > since) idOfSubject.delete(subject);
     },
     wasHeard: (subject) => heard.has(subject),
     checkEnd: (read, expectNone, now) => {

@@ -43,6 +43,8 @@ export interface SeenTasks {
   readonly list: () => readonly PromisedTask[];
   /** The order of a task that its client was told of. */
   findOrder(taskId: string): string | undefined;
+  /** Forgets what clients were told later. The tasks that they were told of then may be missing from now on. */
+  forgetSince(since: number): void;
 }
 
 /** The states that a task goes through, in this order. A state that no adapter knows is shown unchanged. */
@@ -54,6 +56,12 @@ const RANKS: Readonly<Record<string, number>> = {
   completed: 3,
   failed: 3,
 };
+
+/** What a client was told first at a time. */
+interface Known<T> {
+  readonly value: T;
+  readonly at: number;
+}
 
 interface SeenState {
   readonly rank: number;
@@ -78,17 +86,19 @@ export interface SeenTasksOptions {
 
 /** What clients were told stays true. */
 export function openSeenTasks({ breakRule, now, acts, hasReplicas }: SeenTasksOptions): SeenTasks {
-  const taskOfKey = new Map<string, string>();
-  const promised = new Map<string, PromisedTask>();
-  const ended = new Map<string, string>();
+  const taskOfKey = new Map<string, Known<string>>();
+  const promised = new Map<string, Known<PromisedTask>>();
+  const ended = new Map<string, Known<string>>();
   const states = new Map<string, SeenState>();
   const removing = new Set<string>();
+  /** The tasks that a restore has taken back. */
+  const forgotten = new Set<string>();
   const removed = new Map<string, { readonly at: number; readonly by: string }>();
   const promiseKey = (account: string, key: string, id: string): void => {
-    const known = taskOfKey.get(`${account} ${key}`);
+    const known = taskOfKey.get(`${account} ${key}`)?.value;
     if (known !== undefined && known !== id) breakRule('a key makes one task', `${key}: ${known} and ${id}`);
     if (known === id) acts.note('a key is repeated');
-    taskOfKey.set(`${account} ${key}`, id);
+    if (known === undefined) taskOfKey.set(`${account} ${key}`, { value: id, at: now() });
   };
   const assertForward = ({ id, status }: SeenTask, sentAt: number): void => {
     const rank = RANKS[status];
@@ -110,22 +120,22 @@ export function openSeenTasks({ breakRule, now, acts, hasReplicas }: SeenTasksOp
         [task.id, task.status],
         [`${dialect} ${task.id}`, `${task.status} ${task.error}`],
       ] as const) {
-        const before = ended.get(of);
+        const before = ended.get(of)?.value;
         if (before !== undefined && before !== end)
           breakRule('a final state never changes', `${of}: ${before}, then ${end}`);
-        ended.set(of, end);
+        if (before === undefined) ended.set(of, { value: end, at: now() });
       }
     },
     promised: ({ order, account, key }, { id }) => {
       if (key !== '') promiseKey(account, key, id);
-      promised.set(id, { order, account, id });
+      if (!promised.has(id)) promised.set(id, { value: { order, account, id }, at: now() });
     },
     promisedJob: (key, jobId) => {
       promiseKey('', key, jobId);
     },
     missing: (taskId) => {
-      if (!removing.has(taskId))
-        breakRule('no task is lost', `${taskId} of ${promised.get(taskId)?.order ?? 'no order'} is not found`);
+      if (removing.has(taskId) || forgotten.has(taskId)) return;
+      breakRule('no task is lost', `${taskId} of ${promised.get(taskId)?.value.order ?? 'no order'} is not found`);
     },
     removing: (taskId) => {
       removing.add(taskId);
@@ -146,7 +156,13 @@ export function openSeenTasks({ breakRule, now, acts, hasReplicas }: SeenTasksOp
       if (status === 404) acts.note('a foreign task is not found');
     },
     isRemoving: (taskId) => removing.has(taskId),
-    list: () => [...promised.values()],
-    findOrder: (taskId) => promised.get(taskId)?.order,
+    list: () => [...promised.values()].map(({ value }) => value),
+    findOrder: (taskId) => promised.get(taskId)?.value.order,
+    forgetSince: (since) => {
+      for (const [id, { at }] of promised) if (at > since) forgotten.add(id);
+      for (const { value: id, at } of taskOfKey.values()) if (at > since) forgotten.add(id);
+      for (const known of [taskOfKey, promised, ended, states, removed])
+        for (const [name, { at }] of known) if (at > since) known.delete(name);
+    },
   };
 }
