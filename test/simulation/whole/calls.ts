@@ -4,7 +4,7 @@ import { computeRetryFactor, mayRepeat, readMembers, sendOrder } from './world.t
 import type { World } from './world.ts';
 
 /** The names of the calls of a run. */
-export const CALLS: readonly string[] = Array.from({ length: 6 }, (_none, at) => `call-${at}`);
+export const CALLS: readonly string[] = Array.from({ length: 8 }, (_none, at) => `call-${at}`);
 const WITHIN_MS = 60_000;
 const STREAMED = 0.5;
 const QUEUED = 0.5;
@@ -13,7 +13,7 @@ const LEAVE_MS_MAX = 3000;
 const CREATES_MAX = 40;
 /** A client gives a call up after this many refusals by a limit, which are about a minute. */
 const REFUSALS_MAX = 12;
-const READS_MAX = 30;
+const READS_MAX = 40;
 const RETRY_MS = { least: 300, most: 3000 };
 const LAST_WORD = 'data: [DONE]';
 
@@ -50,7 +50,7 @@ async function runCall(world: World, name: string): Promise<void> {
   if (answer?.status !== 200) return;
   acts.note(isStreamed ? 'a call is streamed' : 'a call is answered');
   // an answer that breaks off ends without its last word
-  if (isStreamed ? answer.text.includes(LAST_WORD) : 'choices' in readMembers(answer)) rules.answeredWhole(name);
+  if (isStreamed ? answer.text.includes(LAST_WORD) : 'choices' in readMembers(answer)) rules.answeredWhole(name, false);
 }
 
 /** Returns the id of the job; undefined if the call is refused, or no answer comes. */
@@ -90,7 +90,7 @@ async function runQueuedCall(world: World, name: string): Promise<void> {
       rules.read('async', { ...seen, label: undefined, charged: undefined }, scheduler.now());
       if (status === 'completed') {
         acts.note('a queued call completes');
-        rules.answeredWhole(name);
+        rules.answeredWhole(name, true);
       }
       if (status === 'completed' || status === 'failed') return;
     }

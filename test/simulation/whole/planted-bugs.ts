@@ -3,6 +3,7 @@ import { GATEWAY_BUGS } from './gateway-bugs.ts';
 import { ORDER_BUGS } from './order-bugs.ts';
 import { HIDDEN_BUGS } from './hidden-bugs.ts';
 import { LATE_BUGS } from './late-bugs.ts';
+import { LEASE_BUGS } from './lease-bugs.ts';
 import { OVERLAP_BUGS } from './overlap-bugs.ts';
 import { RPC_BUGS } from './rpc-bugs.ts';
 import type { FoundBug, PlantedBug, SourceEdit } from './plant-bug.ts';
@@ -445,6 +446,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['the end of a task with a webhook has a delivery'],
   },
   ...GATEWAY_BUGS,
+  ...LEASE_BUGS,
   ...ORDER_BUGS,
   ...OVERLAP_BUGS,
   ...RPC_BUGS,

@@ -36,6 +36,8 @@ export const BATCH_PERCENT = 50n;
 export const PRICE_PERCENTS = [100n, 130n, 80n] as const;
 /** The prices of the tokens of a relayed call. */
 export const NANOS_PER_TOKEN = { input: 500n, output: 1500n } as const;
+/** A queued call is leased for this time, and its lease is renewed while it lasts. */
+export const JOB_LEASE_MS = 10_000;
 export const ALPHA_CHANNEL = 'alpha-channel';
 export const KLING_CHANNEL = 'kling-channel';
 export const CHAT_CHANNEL = 'chat-channel';
@@ -161,6 +163,7 @@ function describeProgram(variation: Variation, reloads: number): object {
       listen: '127.0.0.1:9101',
       in_flight: { per_token: perToken, total: 1000 },
       poll: { first: '3s', factor: 1.5, max: '15s' },
+      jobs: { lease: `${JOB_LEASE_MS / 1000}s` },
       ...describeQueue(variation),
     },
     billing: { listen: '127.0.0.1:9102' },

@@ -9,6 +9,9 @@ const LATENCY_MS_MAX = 60;
 /** How often each fault of the network happens to a request, while it is on. */
 const FAULTY_REQUESTS = 0.03;
 const BROKEN_STREAMS = 0.3;
+/** Of the polls, this part has a slow answer, so that a cancel can end the task meanwhile. */
+const SLOW_POLLS = 0.1;
+const SLOW_POLL_MS_MAX = 3000;
 const PART_MS_MAX = 300;
 
 export interface UpstreamRequest {
@@ -24,6 +27,8 @@ export interface UpstreamAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   /** The text in pieces, which arrive one after another. */
   readonly parts?: readonly string[];
+  /** How long the upstream takes for it; none if undefined. */
+  readonly answerMs?: number;
 }
 
 /** A host of an upstream. `name` is that of the request, for choices. */
@@ -80,8 +85,10 @@ export function simulatedPools(options: PoolOptions): OpenPool & OpenRelayPool {
       const process = scheduler.current();
       const exchange = openExchange(handler);
       const fate = drawFate(name);
-      const deliver = (run: () => void): void => {
-        scheduler.after(draws.whole(`${name} back`, 1, LATENCY_MS_MAX), process, run);
+      const isSlow = request.method === 'GET' && draws.happens(`${name} is slow`, SLOW_POLLS);
+      const slowMs = isSlow ? draws.whole(`${name} slow by`, 1, SLOW_POLL_MS_MAX) : 0;
+      const deliver = (run: () => void, afterMs = slowMs): void => {
+        scheduler.after(afterMs + draws.whole(`${name} back`, 1, LATENCY_MS_MAX), process, run);
       };
       exchange.start();
       scheduler.after(draws.whole(`${name} out`, 1, LATENCY_MS_MAX), scheduler.world, () => {
@@ -106,7 +113,7 @@ export function simulatedPools(options: PoolOptions): OpenPool & OpenRelayPool {
           else if (fate === 'bad gateway' || answer.parts === undefined)
             exchange.answer(fate === 'bad gateway' ? BAD_GATEWAY : answer);
           else streamAnswer(exchange, answer.parts, answer, name);
-        });
+        }, answer.answerMs);
       });
       return true;
     },

@@ -215,7 +215,9 @@ function answerChat({ faults, relayed }: HostOptions, { body }: UpstreamRequest,
   if (faults.happens('throttle', name, FAULTY_SUBMITS))
     return { ...json(429, { error: { message: 'too many requests', type: 'requests', code: null } }), ...THROTTLED };
   const { model, stream } = readObject(body);
-  const usage = describeUsage(relayed.accept(CALL_MARK.exec(JSON.stringify(body))?.[1] ?? ''));
+  const call = relayed.accept(CALL_MARK.exec(JSON.stringify(body))?.[1] ?? '');
+  const { answerMs } = call;
+  const usage = describeUsage(call);
   const head = { id: 'chatcmpl-1', created: 1, model };
   if (stream !== true)
     return {
@@ -223,7 +225,7 @@ function answerChat({ faults, relayed }: HostOptions, { body }: UpstreamRequest,
         ...{ ...head, object: 'chat.completion', usage },
         choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: CHAT_WORDS.join('') } }],
       }),
-      headers: JSON_TYPE,
+      ...{ headers: JSON_TYPE, answerMs },
     };
   const chunk = (more: object): string =>
     `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...more })}\n\n`;
@@ -233,7 +235,7 @@ function answerChat({ faults, relayed }: HostOptions, { body }: UpstreamRequest,
     chunk({ choices: [], usage }),
     'data: [DONE]\n\n',
   ];
-  return { status: 200, text: parts.join(''), parts, headers: { 'content-type': 'text/event-stream' } };
+  return { status: 200, text: parts.join(''), parts, headers: { 'content-type': 'text/event-stream' }, answerMs };
 }
 
 function describeUsage({ inputTokens, outputTokens }: ReportedUsage): object {

@@ -9,6 +9,9 @@ const MARK = /\[(order-\d+)\]/;
 const QUEUED_MS_MAX = 8000;
 const RUNNING_MS = { least: 2000, most: 25_000 };
 const FAULTY_WORKS = 0.12;
+/** Of the works in an unknown state, this part stays in it, so that a person has to decide. */
+const STAYING = 0.3;
+const STAYING_MS = 24 * 3_600_000;
 /** An upstream that reads from a copy does not know a work for a time. Five such answers in a row ask a person. */
 const UNKNOWN_MS_MAX = 12_000;
 /** The reports of success that have no URL yet. Five of them in a row ask a person. */
@@ -119,14 +122,16 @@ export function openUpstreamWorks({ scheduler, draws, faults, onAccepted }: Work
       const name = `upstream work ${order} ${number}`;
       const createdAt = scheduler.now();
       const runsAt = createdAt + draws.whole(`${name} queued`, 0, QUEUED_MS_MAX);
+      const fate = drawFate(name);
+      const stays = fate === 'ponders' && draws.happens(`${name} stays`, STAYING);
       const work: Work = {
         ...accepted,
         id: `${WORK_ID}${order}-${number}`,
         order,
         createdAt,
         runsAt,
-        endsAt: runsAt + draws.whole(`${name} running`, RUNNING_MS.least, RUNNING_MS.most),
-        fate: drawFate(name),
+        endsAt: runsAt + (stays ? STAYING_MS : draws.whole(`${name} running`, RUNNING_MS.least, RUNNING_MS.most)),
+        fate,
         isCancelled: false,
         knownAt: faults.happens('late knowledge', name, FAULTY_WORKS)
           ? createdAt + draws.whole(`${name} known after`, 0, UNKNOWN_MS_MAX)

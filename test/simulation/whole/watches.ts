@@ -45,19 +45,20 @@ export function startWatch(world: World): RunningWatch {
   if (faults.isLeftOut(WATCH) || !draws.happens(WATCH, WATCHED))
     return { ended: () => undefined, finish: async () => undefined };
   const heard: Heard = { cursor: '', since: Infinity, ends: new Set() };
-  const due: string[] = [];
+  const due: { readonly end: string; readonly seenAt: number }[] = [];
   let isOver = false;
   const running = stayConnected(world, heard, () => isOver);
   return {
     ended: ({ id, status }, orderedAt) => {
-      if (orderedAt > heard.since) due.push(`${id} ${status}`);
+      if (orderedAt > heard.since) due.push({ end: `${id} ${status}`, seenAt: scheduler.now() });
     },
     finish: async () => {
       await scheduler.pause(HEARD_MS_MAX);
       isOver = true;
       await running;
-      if (due.some((end) => heard.ends.has(end))) acts.note('a watch tells the end of a task');
-      const missed = due.filter((end) => !heard.ends.has(end));
+      if (due.some(({ end }) => heard.ends.has(end))) acts.note('a watch tells the end of a task');
+      // an end that a restore has taken back may come again as another one
+      const missed = due.flatMap(({ end, seenAt }) => (heard.ends.has(end) || rules.isForgotten(seenAt) ? [] : [end]));
       // the cursor is a time, and covers clocks that differ by a minute
       if (missed.length > 0 && !faults.listOn().includes('clock jump'))
         rules.break('a watch leaves no change out', missed.join('; '));

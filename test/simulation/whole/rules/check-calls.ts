@@ -1,5 +1,6 @@
+import type { Acts } from '../acts.ts';
 import type { RelayedCalls, ReportedUsage } from '../relayed-calls.ts';
-import { NANOS_PER_TOKEN } from '../simulated-config.ts';
+import { JOB_LEASE_MS, NANOS_PER_TOKEN } from '../simulated-config.ts';
 import type { BreakRule, ExpectNone, ReadStore, Row } from './read-stores.ts';
 
 export const RUNNING_JOBS = "SELECT id FROM jobs WHERE state NOT IN ('completed', 'failed') LIMIT 1";
@@ -14,7 +15,7 @@ const CHARGES = 'SELECT label, basis, charged_nanos, ended_at FROM calls';
 /** The relayed calls of a run, as their clients and their upstream know them. */
 export interface SeenCalls {
   /** The client has the whole answer of a call, at once or from its queue. */
-  answeredWhole(name: string): void;
+  answeredWhole(name: string, isQueued: boolean): void;
   /** Forgets the answers that came later. */
   forgetSince(since: number): void;
   /** Checks the calls at the end of a run. */
@@ -24,15 +25,17 @@ export interface SeenCalls {
 export interface SeenCallsOptions {
   readonly breakRule: BreakRule;
   readonly now: () => number;
+  readonly acts: Acts;
   readonly relayed: RelayedCalls;
   /** True if no process has died: a settlement dies with its process, and the hold then lapses after an hour. */
   readonly areAllAlive: () => boolean;
 }
 
-export function openSeenCalls({ breakRule, now, relayed, areAllAlive }: SeenCallsOptions): SeenCalls {
+export function openSeenCalls({ breakRule, now, acts, relayed, areAllAlive }: SeenCallsOptions): SeenCalls {
   const whole = new Map<string, number>();
   return {
-    answeredWhole: (name) => {
+    answeredWhole: (name, isQueued) => {
+      if (isQueued && (relayed.find(name)?.answerMs ?? 0) > JOB_LEASE_MS) acts.note('a queued call outlasts its lease');
       whole.set(name, now());
     },
     forgetSince: (since) => {

@@ -103,7 +103,7 @@ export function openRules({ folder, now, orders, acts, relayed, areAllAlive, has
   };
   const tasks = openSeenTasks({ breakRule, now, acts, hasReplicas });
   const events = openSeenEvents({ breakRule, now, acts });
-  const calls = openSeenCalls({ breakRule, now, relayed, areAllAlive });
+  const calls = openSeenCalls({ breakRule, now, acts, relayed, areAllAlive });
   const tooDear = new Set<string>();
   const neverWhole = new Set<string>();
   const revoked = new Map<string, number>();
@@ -206,7 +206,7 @@ export function openRules({ folder, now, orders, acts, relayed, areAllAlive, has
       events.checkEnd(read, expectNone, now());
       checkCharges(money);
       calls.checkEnd(read, expectNone);
-      checkWorks({ read, works, breakRule, isForgotten });
+      checkWorks({ read, works, breakRule, acts, isForgotten });
       if (!isCalm) return;
       checkCalm(read, expectNone);
       expectNone('without faults no request fails', failures);
