@@ -16,8 +16,8 @@ const REDELIVERY_MS = 1000;
 const DELIVERIES_MAX = 20;
 /** A second event with the same id is dropped for this time. */
 const KNOWN_MS = 120_000;
-const LOST_PUBLISHES = 0.03;
-const LOST_ACKS = 0.08;
+const LOST_PUBLISHES = 0.06;
+const LOST_ACKS = 0.15;
 const LOST_ANNOUNCEMENTS = 0.15;
 /** The server drops no single announcement: it closes a connection, and announcements are lost until the next one. */
 const CUT_MS_MAX = 3000;
