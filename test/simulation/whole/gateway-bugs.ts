@@ -42,7 +42,7 @@ export const GATEWAY_BUGS: Readonly<Record<string, FoundBug>> = {
         becomes: 'if (seq === undefined) return (await webhooks.lastEvent(accountId)) ?? BEGINNING;',
       },
     ],
-    first: 1098,
+    first: 1072,
     seeds: 1,
     rules: ['a stream misses no event'],
   },
