@@ -51,11 +51,11 @@ async function runUpload(world: World, name: string, kind: UploadKind): Promise<
     return;
   }
   if (answer?.status !== 200) return;
-  const id = String(readMembers(answer)['id']);
+  const stored = { id: String(readMembers(answer)['id']), at: scheduler.now() };
   acts.note('a file in pieces is uploaded');
   await scheduler.pause(draws.whole(`${name} read after`, 0, READ_AFTER_MS_MAX));
-  await readBack(world, file, id);
-  if (draws.happens(`${name} deleted`, DELETED)) await remove(world, name, id);
+  await readBack(world, file, stored);
+  if (draws.happens(`${name} deleted`, DELETED)) await remove(world, name, stored.id);
 }
 
 const BROKEN = 'an upload without its end makes no file';
@@ -108,11 +108,17 @@ async function sendUntilAnswered(
   return undefined;
 }
 
-async function readBack(world: World, { name, text }: File, id: string): Promise<void> {
+/** A file that its client was told of at a time. */
+interface StoredFile {
+  readonly id: string;
+  readonly at: number;
+}
+
+async function readBack(world: World, { name, text }: File, { id, at }: StoredFile): Promise<void> {
   const { rules, acts } = world;
   const path = `/v1/files/${id}/content`;
   const read = await sendUntilAnswered(world, { name: `${name} read`, order: { method: 'GET', path, key: KEY } });
-  if (read?.status === 404) rules.break('no file is lost', `${id} of ${name}`);
+  if (read?.status === 404 && !rules.isForgotten(at)) rules.break('no file is lost', `${id} of ${name}`);
   if (read?.status !== 200) return;
   if (read.text !== text)
     rules.break('a file has the bytes that were sent', `${id} of ${name}: ${read.text.length}, must be ${text.length}`);
@@ -120,7 +126,7 @@ async function readBack(world: World, { name, text }: File, id: string): Promise
 }
 
 async function remove(world: World, name: string, id: string): Promise<void> {
-  const { rules, acts } = world;
+  const { rules, acts, scheduler } = world;
   const path = `/v1/files/${id}`;
   const removed = await sendUntilAnswered(world, {
     name: `${name} delete`,
@@ -128,9 +134,11 @@ async function remove(world: World, name: string, id: string): Promise<void> {
   });
   // an earlier try may have deleted it
   if (removed?.status !== 200 && removed?.status !== 404) return;
+  const removedAt = scheduler.now();
   const order = { method: 'GET', path: `${path}/content`, key: KEY };
   const read = await sendUntilAnswered(world, { name: `${name} read`, order });
-  if (read?.status === 200) rules.break('a deleted file is not found', `${id} of ${name}`);
+  if (read?.status === 200 && !rules.isForgotten(removedAt))
+    rules.break('a deleted file is not found', `${id} of ${name}`);
   if (read?.status === 404) acts.note('a deleted file is not found');
 }
 
