@@ -20,6 +20,8 @@ const LIFETIMES_MS = {
   task: 90 * DAY_MS,
 } as const;
 type Kind = keyof typeof LIFETIMES_MS;
+/** They stay while the task waits for a person. */
+const OF_TASKS: ReadonlySet<Kind> = new Set(['task', 'result']);
 /** The lifetimes whose ends are looked at. After that of a task, everything else is gone too. */
 const AGES = ['key', 'key', 'result', 'batch', 'task', 'task', 'task'] as const;
 /** The program is looked at this long before and after the end of a lifetime. */
@@ -63,8 +65,8 @@ export async function passTime(world: World, isDecided: boolean): Promise<void> 
   for (const shiftMs of [-VISIT_MS, VISIT_MS]) {
     if (!(await restUntil(world, endedAt + LIFETIMES_MS[kind] + shiftMs))) return;
     const ageMs = scheduler.now() - endedAt;
-    for (const record of records)
-      if (isDecided || record.kind !== 'task' || !isOld(record.kind, ageMs)) await checkRecord(world, record, ageMs);
+    const mayStay = !isDecided && ageMs + SLACK_MS >= LIFETIMES_MS.task;
+    for (const record of records) if (!mayStay || !OF_TASKS.has(record.kind)) await checkRecord(world, record, ageMs);
     if (keyed !== undefined) await checkKey(world, keyed, shiftMs < 0);
   }
 }

@@ -29,7 +29,9 @@ export function checkWorks(parts: WorksParts): void {
     const isAwaited =
       work.source !== undefined ||
       owners.some(({ order_json: order, waits }) => waits === 1 && String(order).includes(`[${work.order}]`));
-    const mayBeMissing = isAwaited || (own.length === 0 && isForgotten(work.createdAt));
+    // the task can have the work that its order had before a restore, or the one after it
+    const isOfLostTime = works.all().some(({ order, createdAt }) => order === work.order && isForgotten(createdAt));
+    const mayBeMissing = isAwaited || (own.length === 0 && isOfLostTime);
     if (own.length !== 1 && !mayBeMissing && works.readState(work) !== 'lost')
       breakRule('every accepted work belongs to one task', `${work.id} of ${work.order} has ${own.length}`);
     const [owner] = own;
