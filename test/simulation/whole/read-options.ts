@@ -9,7 +9,7 @@ const CORES_MAX = 64;
 const HOURS_MAX = 1000;
 const NAMES_MAX = 200;
 const PART =
-  /^(crash \d{1,3}|place-\d{1,2} start in second \d{1,5}|([\w.:-]{1,60} )?aim at [a-z]{1,10} [\w ]{1,20}|(order|call|batch|upload)-\d{1,4}|stream|watch|team|decisions|retention|operator [a-z ]{1,20}\d{0,2})$/;
+  /^(crash \d{1,3}|place-\d{1,2} start in second \d{1,5}|([\w.:-]{1,60} )?aim at [a-z]{1,10} [\w ]{1,20}|(order|call|batch|upload)-\d{1,4}|stream|watch|team|backup|decisions|retention|operator [a-z ]{1,20}\d{0,2})$/;
 
 const USAGE = `npm run simulate -- --seed N [--seeds COUNT] [--steps M] [--without NAMES] [--log FILE] [--bug NAME] [--messages]
 npm run simulate -- --seed N --shrink
